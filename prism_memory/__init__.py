@@ -1,0 +1,57 @@
+"""Governed long-term memory for AI agents, in the host's own PostgreSQL.
+
+The public names are imported lazily, so that importing this package loads no model
+and works before Django's app registry is ready.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "Memory": "prism_memory.memory",
+    "Actor": "prism_memory.types",
+    "Consent": "prism_memory.types",
+    "Entry": "prism_memory.types",
+    "Lineage": "prism_memory.types",
+    "Origin": "prism_memory.types",
+    "Scope": "prism_memory.types",
+    "SourceRef": "prism_memory.types",
+    "Trust": "prism_memory.types",
+}
+
+__all__ = [
+    "Actor",
+    "Consent",
+    "Entry",
+    "Lineage",
+    "Memory",
+    "Origin",
+    "Scope",
+    "SourceRef",
+    "Trust",
+    "__version__",
+]
+
+if TYPE_CHECKING:
+    from prism_memory.memory import Memory
+    from prism_memory.types import (
+        Actor,
+        Consent,
+        Entry,
+        Lineage,
+        Origin,
+        Scope,
+        SourceRef,
+        Trust,
+    )
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

@@ -1,0 +1,182 @@
+"""Settings of the app: one ``PRISM_MEMORY`` dict, read through ``settings``.
+
+Every setting is declared once, below, with its default, its bounds and its unit.
+The system checks, the documentation table and the tests read that declaration.
+Values are read at each access, so ``override_settings`` works as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Generic, TypeVar, overload
+
+from django.conf import settings as django_settings
+
+NAMESPACE: Final = "PRISM_MEMORY"
+
+T = TypeVar("T")
+
+
+class Setting(Generic[T]):
+    """Declare one key of ``PRISM_MEMORY``.
+
+    Args:
+        default: Value used when the project does not set the key.
+        help: One sentence, printed on the settings page of the documentation.
+        minimum: Smallest accepted value, inclusive.
+        maximum: Hard cap, inclusive; neither a project nor a call can raise it.
+        choices: The accepted values, where they are few.
+        limit: True for a limit that each ``Memory`` may set for itself (B30).
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        default: T,
+        *,
+        help: str,  # noqa: A002 - the word Django's own fields use
+        minimum: float | None = None,
+        maximum: float | None = None,
+        choices: tuple[T, ...] = (),
+        limit: bool = False,
+    ) -> None:
+        self.default = default
+        self.help = help
+        self.minimum = minimum
+        self.maximum = maximum
+        self.choices = choices
+        self.limit = limit
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Setting[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> Setting[T] | T:
+        if instance is None:
+            return self
+        value: T = user_settings().get(self.name, self.default)
+        return value
+
+
+def user_settings() -> Mapping[str, Any]:
+    """Return the project's ``PRISM_MEMORY`` dict, or an empty one."""
+    values: Mapping[str, Any] = getattr(django_settings, NAMESPACE, {})
+    return values
+
+
+class Settings:
+    """The declared settings; see ``declared()`` for the list."""
+
+    EMBEDDERS: Setting[dict[str, dict[str, Any]]] = Setting(
+        {}, help="Embedders by alias: {'default': {'BACKEND': path, 'OPTIONS': {}}}."
+    )
+    EMBEDDER = Setting(
+        "default", help="Alias of the embedder that records are written and asked with."
+    )
+    EMBED_TIMEOUT_SECONDS = Setting(
+        30.0, help="Longest wait for one embedding call.", minimum=0.1, maximum=600
+    )
+    DATABASE = Setting("default", help="Database alias that holds the memory tables.")
+    LANGUAGE = Setting(
+        "english", help="Text search configuration of records that name none."
+    )
+    SEARCH_LANGUAGES: Setting[tuple[str, ...]] = Setting(
+        (), help="Configurations a question is read in; empty: LANGUAGE and simple."
+    )
+    REDACTOR: Setting[str] = Setting(
+        "", help="Dotted path of redact(text) -> text, run before anything is stored."
+    )
+    SECRETS: Setting[tuple[str, ...]] = Setting(
+        (), help="Strings replaced by [redacted] before anything is stored or shown."
+    )
+    REQUIRE_CONSENT = Setting(
+        default=False, help="Strict mode: recall only what was consented to explicitly."
+    )
+    IMPORTANCE_FROM: Setting[str] = Setting(
+        "", help="Dotted path of f(reflection) -> float, run once at write time."
+    )
+
+    TOP_K = Setting(
+        5, help="Hits of one recall.", minimum=0, maximum=32, limit=True
+    )
+    MESSAGE_RANGE = Setting(
+        0, help="Neighbours shown beside a hit.", minimum=0, maximum=4, limit=True
+    )
+    EMBED_BATCH = Setting(
+        32, help="Texts of one embedding call.", minimum=1, maximum=128, limit=True
+    )
+    TEXT_CHARACTERS = Setting(
+        16_384, help="Characters of one text.", minimum=1, maximum=64_384, limit=True
+    )
+    PAYLOAD_BYTES = Setting(
+        65_536,
+        help="Bytes of one entry as JSON.",
+        minimum=1,
+        maximum=524_288,
+        limit=True,
+    )
+    BATCH_ENTRIES = Setting(
+        1_000, help="Entries of one remember.", minimum=1, maximum=10_000, limit=True
+    )
+    LINEAGE_SOURCES = Setting(
+        32, help="Sources one record derives from.", minimum=0, maximum=32, limit=True
+    )
+    QUERY_CHARACTERS = Setting(
+        4_096, help="Characters of one query.", minimum=1, maximum=16_384, limit=True
+    )
+    FILTER_TERMS = Setting(
+        32, help="Comparisons of one filter.", minimum=1, maximum=128, limit=True
+    )
+    LIST_ROWS = Setting(
+        100, help="Rows of one page of a list.", minimum=1, maximum=200, limit=True
+    )
+
+    EXACT_SCAN_ROWS = Setting(
+        20_000,
+        help="Vectors in sight up to which recall scans exactly, without an index.",
+        minimum=0,
+        maximum=1_000_000,
+    )
+    HNSW_MAX_SCAN_TUPLES = Setting(
+        40_000,
+        help="Tuples an index scan visits before recall falls back to an exact scan.",
+        minimum=1,
+        maximum=10_000_000,
+    )
+    CLAIM_SECONDS = Setting(
+        300, help="Time a drain may hold a claimed text.", minimum=5, maximum=86_400
+    )
+    EMBED_ATTEMPTS = Setting(
+        8, help="Tries before a text is given up as failed.", minimum=1, maximum=100
+    )
+    RETRY_SECONDS = Setting(
+        10, help="First back-off after a failure; doubles.", minimum=1, maximum=3_600
+    )
+    SWEEP_SECONDS = Setting(
+        60, help="Seconds between two sweeps of beat.", minimum=5, maximum=86_400
+    )
+    WAKE = Setting(
+        default=True, help="Send a Celery message when something waits for indexing."
+    )
+    QUEUE: Setting[str] = Setting(
+        "", help="Celery queue of this app's tasks; empty: the project's default."
+    )
+    API_AUTHENTICATION: Setting[tuple[str, ...]] = Setting(
+        ("prism_memory.api.auth.AccessKeyAuthentication",),
+        help="REST framework authentication classes of the API.",
+    )
+    API_RESOLVER: Setting[str] = Setting(
+        "", help="Dotted path of f(request) -> Grant, for hosts with their own users."
+    )
+
+    @classmethod
+    def declared(cls) -> Iterator[Setting[Any]]:
+        """Yield every declared setting in the order written above."""
+        yield from (value for value in vars(cls).values() if isinstance(value, Setting))
+
+
+settings: Final = Settings()
