@@ -21,3 +21,11 @@ app.autodiscover_tasks()
 def ensure_services(**_signal: object) -> None:
     """Start the embedded servers before a worker or beat looks for them."""
     embedded.ensure()
+
+
+@app.on_after_finalize.connect
+def schedule_upkeep(sender: Celery, **_signal: object) -> None:
+    """Give beat the app's periodic tasks, once Django's models can be imported."""
+    from prism_memory.tasks import beat_schedule
+
+    sender.conf.beat_schedule = {**sender.conf.beat_schedule, **beat_schedule()}

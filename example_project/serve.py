@@ -107,7 +107,7 @@ def _serve(port: int) -> int:
 @contextlib.contextmanager
 def _children(port: int) -> Iterator[list[Child]]:
     children: list[Child] = []
-    celery = ("-m", "celery", "-A", "example_project")
+    celery = ("-m", "celery", "--quiet", "-A", "example_project")
     schedule = Services().folder / "celerybeat-schedule"
     try:
         site = ("manage.py", "runserver", "--noreload", f"{HOST}:{port}")

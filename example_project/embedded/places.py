@@ -12,7 +12,7 @@ import hashlib
 import os
 import secrets
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -56,9 +56,10 @@ def owned_folder(path: Path, mode: int = 0o755, *, owner: int | None = None) -> 
             folder that means somebody chose the name before us.
     """
     expected = os.geteuid() if owner is None else owner
-    if not path.exists():
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.chown(path, expected, -1, follow_symlinks=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+        os.chown(path, expected, -1)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != expected:
         raise ServiceError(f"{path} is not a folder of this user; remove it first")
