@@ -107,7 +107,9 @@ def _serve(port: int) -> int:
 @contextlib.contextmanager
 def _children(port: int) -> Iterator[list[Child]]:
     children: list[Child] = []
-    celery = ("-m", "celery", "--quiet", "-A", "example_project")
+    # As root in a container Celery warns at length; this site is for one laptop.
+    quiet = ("-W", "ignore:You're running the worker with superuser")
+    celery = (*quiet, "-m", "celery", "--quiet", "-A", "example_project")
     schedule = Services().folder / "celerybeat-schedule"
     try:
         site = ("manage.py", "runserver", "--noreload", f"{HOST}:{port}")
