@@ -1,0 +1,25 @@
+"""Providers: what turns text into vectors, one file each.
+
+No database here and no setting but the embedders' own. Importing this package loads
+no model and no optional package.
+"""
+
+from __future__ import annotations
+
+from prism_memory.backends.base import (
+    MAX_BATCH,
+    MAX_DIMENSIONS,
+    Embedder,
+    assert_finite_vector,
+    embed,
+)
+from prism_memory.backends.registry import get_embedder
+
+__all__ = [
+    "MAX_BATCH",
+    "MAX_DIMENSIONS",
+    "Embedder",
+    "assert_finite_vector",
+    "embed",
+    "get_embedder",
+]

@@ -1,0 +1,1 @@
+"""Conformance suites for what others write against this app."""
