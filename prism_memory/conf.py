@@ -12,6 +12,8 @@ from typing import Any, Final, Generic, TypeVar, overload
 
 from django.conf import settings as django_settings
 
+from prism_memory.errors import LimitExceeded
+
 NAMESPACE: Final = "PRISM_MEMORY"
 
 T = TypeVar("T")
@@ -180,3 +182,57 @@ class Settings:
 
 
 settings: Final = Settings()
+
+
+class Limits:
+    """The limits of one memory: the settings, or its own values up to the hard caps.
+
+    Args:
+        given: Values by lower-case name, such as ``{"top_k": 10}``.
+
+    Raises:
+        LimitExceeded: Unknown, no integer, negative or over its hard cap (B30).
+    """
+
+    top_k: int
+    message_range: int
+    embed_batch: int
+    text_characters: int
+    payload_bytes: int
+    batch_entries: int
+    lineage_sources: int
+    query_characters: int
+    filter_terms: int
+    list_rows: int
+
+    def __init__(self, given: Mapping[str, int] | None = None) -> None:
+        known = {s.name.lower(): s for s in Settings.declared() if s.limit}
+        for name in given or {}:
+            if name not in known:
+                message = f"{name!r} is not a limit; there are {', '.join(known)}."
+                raise LimitExceeded(message, field=name)
+        for name, setting in known.items():
+            value = (given or {}).get(name, getattr(settings, setting.name))
+            setattr(self, name, check_limit(value, name))
+
+
+def check_limit(value: object, limit: str, name: str | None = None) -> int:
+    """Return ``value`` if it lies within the bounds of a limit.
+
+    Args:
+        limit: Lower-case name of the limit.
+        name: What the caller calls the value; the limit's name when None.
+
+    Raises:
+        LimitExceeded: No integer, or outside; the message names the bounds.
+    """
+    setting: Setting[int] = getattr(Settings, limit.upper())
+    name = name or limit
+    low, high = int(setting.minimum or 0), int(setting.maximum or 0)
+    if isinstance(value, bool) or not isinstance(value, int):
+        message = f"{name} must be an integer of {low} to {high}."
+        raise LimitExceeded(message, field=name)
+    if not low <= value <= high:
+        message = f"{name} must be {low} to {high}, not {value}."
+        raise LimitExceeded(message, field=name)
+    return value

@@ -16,7 +16,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Literal, TypeVar
 
-from prism_memory.errors import Invalid, LimitExceeded, ScopeDenied
+from prism_memory.errors import (
+    Invalid,
+    LimitExceeded,
+    PermissionDenied,
+    ScopeDenied,
+)
 
 SCOPE_NAMESPACE: Final = uuid.UUID("6f1d6c58-6f0c-5e0b-9b9e-7d3a1f0c2b64")
 """UUIDv5 namespace of scope ids. Changing it orphans every stored scope."""
@@ -460,8 +465,9 @@ class Entry:
             None.
         importance: Clamped to 0..1. Wins over ``reflection``.
         reflection: Given to the setting ``IMPORTANCE_FROM`` once, and not stored.
-        lineage: What this is derived from.
+        lineage: What this is derived from; None keeps what is known.
         source: The stream it belongs to.
+        origin: Who wrote it, if that differs from the origin of the call.
         language: A text search configuration of PostgreSQL; the setting when None.
         lexical_text: What full text indexes instead of ``text``.
         embed_text: What the embedder sees instead of ``text``.
@@ -486,8 +492,9 @@ class Entry:
     sequence: int | None = None
     importance: float | None = None
     reflection: Mapping[str, Any] | None = None
-    lineage: Lineage = field(default_factory=Lineage)
+    lineage: Lineage | None = None
     source: SourceRef | None = None
+    origin: Origin | None = None
     language: str | None = None
     lexical_text: str | None = None
     embed_text: str | None = None
@@ -582,38 +589,75 @@ class Candidate:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A record as recalled, with where it comes from and why it is here (C35).
+@dataclass(frozen=True)
+class Item:
+    """A record as a reader gets it: verbatim words, and where they come from.
 
     Args:
-        score: Fused score, 0..1; higher is better.
-        cosine: -1..1 to the query, or None when the vector leg did not find it.
-        bm25: Full-text score, or None when the text leg did not find it.
-        ranks: Place in each leg that found it, from 1.
-        method: ``vector``, ``text`` or ``hybrid``.
+        text: Verbatim, but for configured secrets.
+        source: Key of the stream it belongs to, or None.
     """
 
     id: uuid.UUID
     key: str
     text: str
     kind: Kind
+    tier: Tier
+    namespace: str
+    partition: str
     scope: Scope
     source: str | None
+    ordinal: int | None
     trust: Trust
     writer: str
     metadata: JSON
     sequence: int
+    importance: float | None
     created_at: dt.datetime
     happened_at: dt.datetime | None
-    score: float
-    method: str
+    valid_from: dt.datetime | None
+    valid_to: dt.datetime | None
+    version: int
+
+
+@dataclass(frozen=True)
+class Hit(Item):
+    """A record as recalled, with why it is here (C35).
+
+    Args:
+        score: Fused score, 0..1; higher is better.
+        method: ``vector``, ``text`` or ``hybrid``.
+        cosine: -1..1 to the query, or None when the vector leg did not find it.
+        bm25: Full-text score, or None when the text leg did not find it.
+        ranks: Place in each leg that found it, from 1.
+    """
+
+    score: float = 0.0
+    method: str = "text"
     cosine: float | None = None
     bm25: float | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class Page(Sequence[Item]):
+    """One page of a list.
+
+    Args:
+        next_cursor: Where the next page begins, or None on the last.
+    """
+
+    items: tuple[Item, ...] = ()
+    next_cursor: str | None = None
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as Sequence has it
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True)
 class Recalled(Sequence[Hit]):
     """The hits of one recall, best first, and how they were found.
 
@@ -631,3 +675,48 @@ class Recalled(Sequence[Hit]):
 
     def __len__(self) -> int:
         return len(self.hits)
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What an authenticated caller may do, and as whom.
+
+    Args:
+        scope: The widest scope that is open.
+        permissions: What is allowed there and below.
+        origin: Trust and writer of what the caller writes; no request changes it.
+        actor: Who acts, as the audit names them.
+    """
+
+    scope: Scope
+    permissions: frozenset[Permission]
+    origin: Origin
+    actor: Actor
+
+    def narrowed(self, *, owner: str = "", agent: str = "", thread: str = "") -> Scope:
+        """Return the scope that a caller chose: the grant's own, or one below it.
+
+        Args:
+            owner: Empty, the grant's own, or one below it; likewise what follows.
+
+        Raises:
+            ScopeDenied: The choice is wider than the grant, beside it or malformed.
+        """
+        mine = self.scope
+        chosen = Scope(
+            mine.tenant, owner or mine.owner, agent or mine.agent, thread or mine.thread
+        )
+        if not mine.opens(chosen):
+            message = "The key does not open that scope."
+            raise ScopeDenied(message, field="scope")
+        return chosen
+
+    def require(self, permission: Permission) -> None:
+        """Do nothing if ``permission`` is held.
+
+        Raises:
+            PermissionDenied: It is not.
+        """
+        if permission not in self.permissions:
+            message = f"The key lacks the permission {permission.value!r}."
+            raise PermissionDenied(message, field="permission")

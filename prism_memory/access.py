@@ -1,0 +1,100 @@
+"""Who may see what. The only way to rows: every read starts here.
+
+The rule itself is one text, ``db/sql/access.sql``; each leg of recall, every list and
+look-up, and the admin's search use it, inside SQL and before any LIMIT.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from psycopg import sql
+
+from prism_memory.db.expressions import NamedCondition
+from prism_memory.db.filters import Compiled
+from prism_memory.db.queries import named
+from prism_memory.errors import NotVisible
+from prism_memory.models import Record
+from prism_memory.types import Kind, ReadMode, Scope, Tier
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Where a reader stands and what they ask for.
+
+    A collection that is None does not narrow; an empty one lets nothing through.
+
+    Args:
+        scope: Where the reader stands.
+        mode: How far up they see.
+        strict: See only what was consented to explicitly.
+        at: Moment of the reading; expiry is judged by it.
+        valid_at: Moment that validity is judged by; ``at`` when None.
+        where: Conditions on the metadata.
+    """
+
+    scope: Scope
+    mode: ReadMode = ReadMode.CHAIN
+    strict: bool = False
+    at: dt.datetime = field(default_factory=timezone.now)
+    valid_at: dt.datetime | None = None
+    kinds: Collection[Kind] | None = None
+    tiers: Collection[Tier] | None = None
+    namespaces: Collection[str] | None = None
+    partition: str | None = None
+    ids: Collection[uuid.UUID] | None = None
+    where: Compiled = field(default_factory=Compiled)
+
+    def condition(self) -> sql.Composed:
+        """Return the rule as SQL over the row called ``record``."""
+        rule = sql.SQL(named("access")["visible"])  # type: ignore[arg-type]
+        return sql.SQL("{}\nAND {}").format(rule, self.where.text)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the values of the rule's parameters."""
+        scopes = self.scope.visible(self.mode)
+        return {
+            "tenant": self.scope.tenant,
+            "scope_ids": [scope.id for scope in scopes],
+            "owners": [scope.owner for scope in scopes],
+            "agents": [scope.agent for scope in scopes],
+            "threads": [scope.thread for scope in scopes],
+            "strict": self.strict,
+            "at": self.at,
+            "valid_at": self.valid_at or self.at,
+            "kinds": _texts(self.kinds),
+            "tiers": _texts(self.tiers),
+            "namespaces": _texts(self.namespaces),
+            "partition": self.partition,
+            "ids": None if self.ids is None else list(self.ids),
+            **self.where.parameters,
+        }
+
+
+def _texts(values: Collection[str] | None) -> list[str] | None:
+    return None if values is None else [str(value) for value in values]
+
+
+def visible(*, using: str, reader: Reader) -> QuerySet[Record]:
+    """Return the records that ``reader`` may see. Lazy; no query."""
+    rule = NamedCondition(reader.condition().as_string(None), reader.parameters())
+    return Record.objects.using(using).filter(rule)
+
+
+def get_visible(*, using: str, reader: Reader, record_id: uuid.UUID) -> Record:
+    """Return one record, with its scope and source. One query.
+
+    Raises:
+        NotVisible: No such record, or the reader may not know of it.
+    """
+    rows = visible(using=using, reader=reader).select_related("scope", "source")
+    record = rows.filter(id=record_id).first()
+    if record is None:
+        raise NotVisible
+    return record

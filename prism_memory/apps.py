@@ -1,0 +1,26 @@
+"""The app, and what it connects when Django starts."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class PrismMemoryConfig(AppConfig):
+    """Register the system checks and, where Celery is installed, the wake-up."""
+
+    name = "prism_memory"
+    label = "prism_memory"
+    verbose_name = _("Agent memory")
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from prism_memory import checks
+
+        checks.register()
+        if find_spec("celery"):
+            from prism_memory import wake
+
+            wake.connect()

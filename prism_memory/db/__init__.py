@@ -1,0 +1,1 @@
+"""PostgreSQL's words for Django: fields, constraints, expressions, named SQL."""

@@ -1,0 +1,106 @@
+"""Keys that begin with the tenant, declared in ``Meta.constraints`` by one line each.
+
+Django sees single-column keys; PostgreSQL holds composite ones, so that a row of one
+tenant can never point at a row of another, whatever the code does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.backends.ddl_references import Statement, Table
+
+
+class _TenantConstraint(models.BaseConstraint):
+    """A constraint made by ALTER TABLE, once its table stands."""
+
+    def constraint_sql(
+        self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor
+    ) -> None:
+        schema_editor.deferred_sql.append(self.create_sql(model, schema_editor))
+
+    def create_sql(
+        self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor
+    ) -> Statement:
+        table = model._meta.db_table  # noqa: SLF001 - Django's own way
+        return Statement(
+            f"ALTER TABLE %(table)s {self.clause(model, schema_editor.quote_name)}",
+            table=Table(table, schema_editor.quote_name),
+        )
+
+    def clause(self, model: type[models.Model], quote: Any) -> str:  # noqa: ANN401
+        raise NotImplementedError
+
+    def validate(self, *args: Any, **kwargs: Any) -> None:
+        """Leave it to the database: a look-up here would only race."""
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _TenantConstraint)
+            and self.deconstruct() == other.deconstruct()
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class TenantKey(_TenantConstraint):
+    """PRIMARY KEY (tenant, id), in place of Django's PRIMARY KEY (id)."""
+
+    def clause(self, model: type[models.Model], quote: Any) -> str:  # noqa: ANN401
+        old = quote(f"{model._meta.db_table}_pkey")  # noqa: SLF001
+        key = quote(model._meta.pk.column)  # noqa: SLF001
+        return (
+            f"DROP CONSTRAINT {old}, ADD CONSTRAINT {quote(self.name)} "
+            f"PRIMARY KEY ({quote('tenant')}, {key})"
+        )
+
+    def remove_sql(
+        self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor
+    ) -> Statement:
+        quote = schema_editor.quote_name
+        old = quote(f"{model._meta.db_table}_pkey")  # noqa: SLF001
+        key = quote(model._meta.pk.column)  # noqa: SLF001
+        return Statement(
+            f"ALTER TABLE %(table)s DROP CONSTRAINT {quote(self.name)}, "
+            f"ADD CONSTRAINT {old} PRIMARY KEY ({key})",
+            table=Table(model._meta.db_table, quote),  # noqa: SLF001
+        )
+
+
+class TenantReference(_TenantConstraint):
+    """FOREIGN KEY (tenant, field) REFERENCES its table (tenant, id).
+
+    Args:
+        field: Name of a ``TenantForeignKey`` of the model.
+    """
+
+    def __init__(self, *, field: str, name: str) -> None:
+        super().__init__(name=name)
+        self.field = field
+
+    def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
+        path, args, kwargs = super().deconstruct()
+        return path, args, {**kwargs, "field": self.field}
+
+    def clause(self, model: type[models.Model], quote: Any) -> str:  # noqa: ANN401
+        field: Any = model._meta.get_field(self.field)  # noqa: SLF001
+        target = field.remote_field.model._meta  # noqa: SLF001
+        return (
+            f"ADD CONSTRAINT {quote(self.name)} "
+            f"FOREIGN KEY ({quote('tenant')}, {quote(field.column)}) "
+            f"REFERENCES {quote(target.db_table)} "
+            f"({quote('tenant')}, {quote(target.pk.column)})"
+        )
+
+    def remove_sql(
+        self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor
+    ) -> Statement:
+        quote = schema_editor.quote_name
+        return Statement(
+            f"ALTER TABLE %(table)s DROP CONSTRAINT {quote(self.name)}",
+            table=Table(model._meta.db_table, quote),  # noqa: SLF001
+        )

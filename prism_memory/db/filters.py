@@ -1,0 +1,141 @@
+"""Metadata filters: a small language of conditions, compiled to SQL.
+
+    {"status": "open", "n": {"gt": 9}}                        every key must match
+    {"or": [{"n": {"lt": 3}}, {"not": {"tag": {"in": ["a"]}}}]}
+
+Keys are top-level keys of the metadata, taken literally: a dot is a dot. A comparison
+matches only a value of the same JSON type, so numbers compare as numbers, and a record
+without the key matches no comparison, ``ne`` included; ``{"not": {…}}`` is the plain
+complement and ``exists`` asks for presence. Keys and values are always parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from psycopg import sql
+
+from prism_memory.errors import Invalid, LimitExceeded
+from prism_memory.types import check_text, to_json
+
+COMPARISONS: Final = {
+    "eq": sql.SQL("="),
+    "ne": sql.SQL("<>"),
+    "gt": sql.SQL(">"),
+    "gte": sql.SQL(">="),
+    "lt": sql.SQL("<"),
+    "lte": sql.SQL("<="),
+}
+ORDERED: Final = frozenset({"gt", "gte", "lt", "lte"})
+OPERATORS: Final = (*COMPARISONS, "in", "contains", "exists")
+COMBINATIONS: Final = {"and": sql.SQL(" AND "), "or": sql.SQL(" OR ")}
+DEPTH: Final = 8
+"""Deepest nesting of and, or and not."""
+
+
+@dataclass
+class Compiled:
+    """SQL over the row called ``record``, and its parameters."""
+
+    text: sql.Composable = field(default_factory=lambda: sql.SQL("TRUE"))
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def bind(self, value: Any) -> sql.SQL:  # noqa: ANN401 - any parameter
+        name = f"filter_{len(self.parameters)}"
+        self.parameters[name] = value
+        return sql.SQL(f"%({name})s")  # noqa: S608 - a name of our own making
+
+
+def compile_filter(given: Mapping[str, Any] | None, *, terms: int) -> Compiled:
+    """Return the SQL of a filter; ``None`` matches all.
+
+    Args:
+        given: As the module's text says.
+        terms: Most comparisons.
+
+    Raises:
+        Invalid: Not of that form; the error names the operator or the key's place.
+        LimitExceeded: Too many comparisons, or nested too deep.
+    """
+    compiled = Compiled()
+    if given is not None:
+        compiled.text = _all_of(given, compiled, DEPTH)
+    if len(compiled.parameters) > 2 * terms:
+        message = f"The filter has more than {terms} comparisons."
+        raise LimitExceeded(message, field="filter")
+    return compiled
+
+
+def _all_of(given: object, into: Compiled, depth: int) -> sql.Composable:
+    if depth == 0:
+        message = f"The filter is nested deeper than {DEPTH} levels."
+        raise LimitExceeded(message, field="filter")
+    if not isinstance(given, Mapping):
+        message = "A filter must be a JSON object."
+        raise Invalid(message, field="filter")
+    parts = [_one(key, value, into, depth) for key, value in given.items()]
+    return _joined(parts, "and")
+
+
+def _one(key: object, value: Any, into: Compiled, depth: int) -> sql.Composable:  # noqa: ANN401
+    name = check_text(key, "a key of the filter")
+    if name in COMBINATIONS:
+        if not isinstance(value, list | tuple):
+            message = f"The filter's {name!r} takes a list of filters."
+            raise Invalid(message, field="filter")
+        return _joined([_all_of(item, into, depth - 1) for item in value], name)
+    if name == "not":
+        inner = _all_of(value, into, depth - 1)
+        return sql.SQL("NOT coalesce({}, FALSE)").format(inner)
+    conditions = value if isinstance(value, Mapping) else {"eq": value}
+    parts = [_condition(name, op, operand, into) for op, operand in conditions.items()]
+    return _joined(parts, "and")
+
+
+def _joined(parts: list[sql.Composable], how: str) -> sql.Composable:
+    if not parts:
+        return sql.SQL("TRUE") if how == "and" else sql.SQL("FALSE")
+    return sql.SQL("({})").format(COMBINATIONS[how].join(parts))
+
+
+def _condition(key: str, op: object, operand: Any, into: Compiled) -> sql.Composable:  # noqa: ANN401
+    if op not in OPERATORS:
+        message = f"The filter has an unknown operator; there are {OPERATORS}."
+        raise Invalid(message, field="filter")
+    name = into.bind(key)
+    if op == "exists":
+        return _exists(name, operand)
+    if op == "in":
+        return _in(name, operand, into)
+    value = into.bind(to_json(operand, "filter"))
+    if op == "contains":
+        return sql.SQL("(record.metadata -> {}::text) @> {}::jsonb").format(name, value)
+    if op in ORDERED and (
+        isinstance(operand, bool) or not isinstance(operand, int | float | str)
+    ):
+        message = f"The filter's {op!r} takes a number or a string."
+        raise Invalid(message, field="filter")
+    return sql.SQL(
+        "(jsonb_typeof(record.metadata -> {name}::text) = jsonb_typeof({value}::jsonb)"
+        " AND (record.metadata -> {name}::text) {sign} {value}::jsonb)"
+    ).format(name=name, value=value, sign=COMPARISONS[str(op)])
+
+
+def _exists(name: sql.Composable, operand: object) -> sql.Composable:
+    if not isinstance(operand, bool):
+        message = "The filter's 'exists' takes true or false."
+        raise Invalid(message, field="filter")
+    negation = sql.SQL("") if operand else sql.SQL("NOT ")
+    return sql.SQL("({}jsonb_exists(record.metadata, {}::text))").format(negation, name)
+
+
+def _in(name: sql.Composable, operand: object, into: Compiled) -> sql.Composable:
+    if not isinstance(operand, list | tuple):
+        message = "The filter's 'in' takes a list."
+        raise Invalid(message, field="filter")
+    values = into.bind([to_json(item, "filter") for item in operand])
+    return sql.SQL("((record.metadata -> {}::text) = ANY({}::jsonb[]))").format(
+        name, values
+    )

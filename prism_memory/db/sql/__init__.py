@@ -1,0 +1,1 @@
+"""The SQL files, read by ``prism_memory.db.queries``."""

@@ -1,0 +1,178 @@
+-- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in,
+-- but integers that PostgreSQL takes as constants only.
+
+-- name: active_space
+SELECT id, provider, model, dimensions, index_mode
+  FROM prism_memory_embeddingspace
+ WHERE alias = %(alias)s::text AND state = 'active';
+
+-- name: create_space
+INSERT INTO prism_memory_embeddingspace
+       (alias, provider, model, dimensions, metric, index_mode, state, created_at)
+VALUES (%(alias)s::text, %(provider)s::text, %(model)s::text, %(dimensions)s::integer,
+        'cosine', 'none', 'active', statement_timestamp())
+ON CONFLICT DO NOTHING;
+
+-- name: tenants
+-- The tenants are listed first, then looked at one by one.
+SELECT name FROM prism_memory_tenant WHERE name > %(after)s::text
+ ORDER BY name LIMIT %(rows)s::integer;
+
+-- name: has_waiting
+SELECT EXISTS (
+  SELECT FROM prism_memory_embedding
+   WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
+     AND vector IS NULL AND failed_at IS NULL
+     AND next_try_at <= clock_timestamp()) AS waiting;
+
+-- name: claim
+-- Take texts off the queue for a while. A claim moves next_try_at to its own end, so
+-- that what a killed worker held comes back by itself.
+WITH picked AS (
+  SELECT waiting.record_id
+    FROM prism_memory_embedding AS waiting
+   WHERE waiting.tenant = %(tenant)s::text
+     AND waiting.space_id = %(space_id)s::integer
+     AND waiting.vector IS NULL
+     AND waiting.failed_at IS NULL
+     AND waiting.next_try_at <= clock_timestamp()
+     AND waiting.attempts < %(attempts)s::integer
+     AND (%(record_ids)s::uuid[] IS NULL
+          OR waiting.record_id = ANY(%(record_ids)s::uuid[]))
+   ORDER BY waiting.next_try_at
+   LIMIT %(rows)s::integer
+     FOR UPDATE SKIP LOCKED)
+UPDATE prism_memory_embedding AS embedding
+   SET attempts = embedding.attempts + 1,
+       claimed_until = clock_timestamp() + %(claim_seconds)s * interval '1 second',
+       next_try_at = clock_timestamp() + %(claim_seconds)s * interval '1 second'
+  FROM picked, prism_memory_record AS record
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id = picked.record_id
+   AND record.tenant = %(tenant)s::text
+   AND record.id = picked.record_id
+RETURNING embedding.record_id, embedding.sha256, embedding.attempts,
+          coalesce(record.embed_text, record.text) AS text;
+
+-- name: give_up
+-- Texts that no worker came back from, as often as it may be tried.
+UPDATE prism_memory_embedding
+   SET failed_at = clock_timestamp(), claimed_until = NULL,
+       error = CASE error WHEN '' THEN 'No worker came back from it.' ELSE error END
+ WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
+   AND vector IS NULL AND failed_at IS NULL
+   AND next_try_at <= clock_timestamp() AND attempts >= %(attempts)s::integer;
+
+-- name: write_vectors
+-- Only where the text is still the one that was embedded.
+UPDATE prism_memory_embedding AS embedding
+   SET vector = given.vector::halfvec, claimed_until = NULL, error = ''
+  FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[], %(vectors)s::text[])
+       AS given(record_id, sha256, vector)
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id = given.record_id
+   AND embedding.sha256 = given.sha256
+   AND embedding.vector IS NULL
+RETURNING embedding.record_id, embedding.scope_id;
+
+-- name: count_vectors
+-- What the planner reads. Locked in one order, so that drains never deadlock.
+WITH held AS (
+  SELECT scope.id, given.added
+    FROM prism_memory_scope AS scope
+    JOIN unnest(%(scope_ids)s::uuid[], %(counts)s::bigint[]) AS given(id, added)
+      ON scope.id = given.id
+   WHERE scope.tenant = %(tenant)s::text
+   ORDER BY scope.id
+     FOR NO KEY UPDATE OF scope)
+UPDATE prism_memory_scope AS scope
+   SET vectors = scope.vectors + held.added
+  FROM held
+ WHERE scope.tenant = %(tenant)s::text AND scope.id = held.id;
+
+-- name: put_back
+-- After a failure: again later, or never when it was the last try. ``forgiven`` is
+-- for an outage, which is not the text's fault.
+UPDATE prism_memory_embedding AS embedding
+   SET error = given.error,
+       claimed_until = NULL,
+       attempts = embedding.attempts - given.forgiven,
+       next_try_at = clock_timestamp() + given.seconds * interval '1 second',
+       failed_at = CASE WHEN embedding.attempts - given.forgiven
+                             >= %(attempts)s::integer
+                        THEN clock_timestamp() END
+  FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[], %(errors)s::text[],
+              %(seconds)s::float8[], %(forgivens)s::integer[])
+       AS given(record_id, sha256, error, seconds, forgiven)
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id = given.record_id
+   AND embedding.sha256 = given.sha256
+   AND embedding.vector IS NULL;
+
+-- name: retry
+UPDATE prism_memory_embedding
+   SET attempts = 0, failed_at = NULL, next_try_at = clock_timestamp()
+ WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
+   AND vector IS NULL AND failed_at IS NOT NULL;
+
+-- name: progress_of_records
+SELECT embedding.record_id, embedding.vector IS NOT NULL AS indexed,
+       embedding.failed_at IS NOT NULL AS failed, embedding.error
+  FROM prism_memory_embedding AS embedding
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id = ANY(%(record_ids)s::uuid[]);
+
+-- name: pending_in_scopes
+SELECT count(*) FILTER (WHERE failed_at IS NULL) AS pending,
+       count(*) FILTER (WHERE failed_at IS NOT NULL) AS failed,
+       min(created_at) FILTER (WHERE failed_at IS NULL) AS oldest_at
+  FROM prism_memory_embedding
+ WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
+   AND scope_id = ANY(%(scope_ids)s::uuid[]) AND vector IS NULL;
+
+-- name: pending_of_tenant
+SELECT count(*) FILTER (WHERE failed_at IS NULL) AS pending,
+       count(*) FILTER (WHERE failed_at IS NOT NULL) AS failed,
+       min(created_at) FILTER (WHERE failed_at IS NULL) AS oldest_at
+  FROM prism_memory_embedding
+ WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
+   AND vector IS NULL;
+
+-- name: create_index
+CREATE INDEX CONCURRENTLY {name} ON prism_memory_embedding
+ USING hnsw ((vector::halfvec({dimensions})) halfvec_cosine_ops)
+  WITH (m = {m}, ef_construction = {ef_construction})
+ WHERE space_id = {space_id};
+
+-- name: drop_index
+DROP INDEX CONCURRENTLY IF EXISTS {name};
+
+-- name: index_state
+SELECT index.indisvalid AS valid, pg_relation_size(class.oid) AS bytes
+  FROM pg_class AS class
+  JOIN pg_index AS index ON index.indexrelid = class.oid
+ WHERE class.relname = %(name)s::text
+   AND class.relnamespace = (SELECT relnamespace FROM pg_class
+                              WHERE oid = 'prism_memory_embedding'::regclass);
+
+-- name: set_index_mode
+UPDATE prism_memory_embeddingspace SET index_mode = %(mode)s::text
+ WHERE id = %(space_id)s::integer;
+
+-- name: recount_vectors
+UPDATE prism_memory_scope AS scope
+   SET vectors = counted.vectors
+  FROM (SELECT place.id, count(embedding.record_id) AS vectors
+          FROM prism_memory_scope AS place
+          LEFT JOIN prism_memory_embedding AS embedding
+            ON embedding.tenant = place.tenant AND embedding.scope_id = place.id
+           AND embedding.space_id = %(space_id)s::integer
+           AND embedding.vector IS NOT NULL
+         WHERE place.tenant = %(tenant)s::text
+         GROUP BY place.id) AS counted
+ WHERE scope.tenant = %(tenant)s::text AND scope.id = counted.id
+   AND scope.vectors <> counted.vectors;

@@ -1,0 +1,195 @@
+-- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in.
+
+-- name: ensure_tenant
+INSERT INTO prism_memory_tenant (name, created_at)
+VALUES (%(tenant)s::text, %(at)s::timestamptz)
+ON CONFLICT (name) DO NOTHING;
+
+-- name: ensure_scope
+INSERT INTO prism_memory_scope
+       (id, tenant, owner, agent, thread, vectors, created_at)
+VALUES (%(scope_id)s::uuid, %(tenant)s::text, %(owner)s::text, %(agent)s::text,
+        %(thread)s::text, 0, %(at)s::timestamptz)
+ON CONFLICT DO NOTHING;
+
+-- name: scope_names
+-- The stored names decide, not the hash.
+SELECT owner, agent, thread
+  FROM prism_memory_scope
+ WHERE tenant = %(tenant)s::text AND id = %(scope_id)s::uuid;
+
+-- name: ensure_sources
+INSERT INTO prism_memory_source
+       (id, tenant, scope_id, key, uri, trust, writer, state, ingestion, bytes,
+        chunks, error, created_at)
+SELECT given.id, %(tenant)s::text, %(scope_id)s::uuid, given.key, given.uri,
+       given.trust, given.writer, 'active', 'indexed', 0, 0, '', %(at)s::timestamptz
+  FROM unnest(%(ids)s::uuid[], %(keys)s::text[], %(uris)s::text[],
+              %(trusts)s::text[], %(writers)s::text[])
+       AS given(id, key, uri, trust, writer)
+ ORDER BY given.key
+ON CONFLICT (tenant, scope_id, key) DO NOTHING;
+
+-- name: find_sources
+SELECT id, key
+  FROM prism_memory_source
+ WHERE tenant = %(tenant)s::text
+   AND scope_id = %(scope_id)s::uuid
+   AND key = ANY(%(keys)s::text[]);
+
+-- name: lock_existing
+-- Rows that this batch would overwrite, locked in one order so that writers never
+-- deadlock; a revoked or held one refuses.
+SELECT record.kind, record.namespace, record.partition, record.key,
+       record.revoked_at IS NOT NULL AS revoked,
+       record.consent_source, record.consent_scope, record.visible,
+       EXISTS (SELECT FROM prism_memory_tombstone AS stone
+                WHERE stone.tenant = record.tenant
+                  AND stone.target_ref = 'record:' || record.id::text
+                  AND stone.hold AND stone.cleared_at IS NULL) AS held
+  FROM prism_memory_record AS record
+  JOIN unnest(%(kinds)s::text[], %(namespaces)s::text[], %(partitions)s::text[],
+              %(keys)s::text[]) AS given(kind, namespace, partition, key)
+    ON record.kind = given.kind AND record.namespace = given.namespace
+   AND record.partition = given.partition AND record.key = given.key
+ WHERE record.tenant = %(tenant)s::text AND record.scope_id = %(scope_id)s::uuid
+ ORDER BY record.id
+   FOR NO KEY UPDATE OF record;
+
+-- name: upsert_records
+-- Sequence numbers follow the caller's order; rows are written in key order, so that
+-- two batches never wait for each other in a circle. Identical rows stay untouched.
+INSERT INTO prism_memory_record AS record
+       (id, tenant, scope_id, kind, tier, namespace, partition, key, text,
+        lexical_text, embed_text, language, sha256, sequence, importance, uses,
+        metadata, trust, writer, consent_source, consent_scope, visible, granted_at,
+        gate, gate_reason, gate_markers, source_id, ordinal, happened_at, created_at,
+        expires_at, valid_from, valid_to, version)
+SELECT given.id, %(tenant)s::text, %(scope_id)s::uuid, given.kind, given.tier,
+       given.namespace, given.partition, given.key, given.text, given.lexical_text,
+       given.embed_text, given.language, given.sha256, given.sequence,
+       given.importance, 1, given.metadata, given.trust, given.writer,
+       coalesce(given.consent_source, given.default_source),
+       CASE WHEN given.consent_source IS NULL AND given.default_source = '' THEN ''
+            ELSE coalesce(given.consent_scope, 'thread') END,
+       coalesce(given.visible, CASE WHEN given.default_source <> '' THEN TRUE END),
+       CASE WHEN coalesce(given.visible, given.default_source <> '')
+            THEN coalesce(given.granted_at, %(at)s::timestamptz) END,
+       'open', '', '[]'::jsonb, given.source_id, given.ordinal, given.happened_at,
+       %(at)s::timestamptz, given.expires_at, given.valid_from, given.valid_to, 1
+  FROM (SELECT coalesce(listed.given_sequence, nextval(pg_get_serial_sequence(
+                 'prism_memory_record', 'sequence'))) AS sequence, listed.*
+          FROM unnest(
+                 %(ids)s::uuid[], %(kinds)s::text[], %(tiers)s::text[],
+                 %(namespaces)s::text[], %(partitions)s::text[], %(keys)s::text[],
+                 %(texts)s::text[], %(lexical_texts)s::text[], %(embed_texts)s::text[],
+                 %(languages)s::text[], %(sha256s)s::bytea[], %(sequences)s::bigint[],
+                 %(importances)s::float8[], %(metadatas)s::jsonb[], %(trusts)s::text[],
+                 %(writers)s::text[], %(consent_sources)s::text[],
+                 %(consent_scopes)s::text[], %(visibles)s::boolean[],
+                 %(granted_ats)s::timestamptz[], %(default_sources)s::text[],
+                 %(source_ids)s::uuid[], %(ordinals)s::integer[],
+                 %(happened_ats)s::timestamptz[], %(expires_ats)s::timestamptz[],
+                 %(valid_froms)s::timestamptz[], %(valid_tos)s::timestamptz[])
+               WITH ORDINALITY AS listed(
+                 id, kind, tier, namespace, partition, key, text, lexical_text,
+                 embed_text, language, sha256, given_sequence, importance, metadata,
+                 trust, writer, consent_source, consent_scope, visible, granted_at,
+                 default_source, source_id, ordinal, happened_at, expires_at,
+                 valid_from, valid_to, place)
+         ORDER BY listed.place
+        OFFSET 0) AS given
+ ORDER BY given.kind, given.namespace, given.partition, given.key
+ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
+   SET text = excluded.text,
+       tier = excluded.tier,
+       lexical_text = excluded.lexical_text,
+       embed_text = excluded.embed_text,
+       language = excluded.language,
+       sha256 = excluded.sha256,
+       sequence = CASE WHEN excluded.sequence = ANY(%(sequences)s::bigint[])
+                       THEN excluded.sequence ELSE record.sequence END,
+       importance = excluded.importance,
+       metadata = excluded.metadata,
+       trust = excluded.trust,
+       writer = excluded.writer,
+       source_id = excluded.source_id,
+       ordinal = excluded.ordinal,
+       happened_at = excluded.happened_at,
+       expires_at = excluded.expires_at,
+       valid_from = excluded.valid_from,
+       valid_to = excluded.valid_to,
+       retired_at = NULL,
+       version = record.version + 1
+ WHERE record.revoked_at IS NULL
+   AND (record.retired_at IS NOT NULL
+        OR (record.text, record.tier, record.lexical_text, record.embed_text,
+            record.language, record.importance, record.metadata, record.trust,
+            record.writer, record.source_id, record.ordinal, record.happened_at,
+            record.expires_at, record.valid_from, record.valid_to)
+           IS DISTINCT FROM
+           (excluded.text, excluded.tier, excluded.lexical_text, excluded.embed_text,
+            excluded.language, excluded.importance, excluded.metadata, excluded.trust,
+            excluded.writer, excluded.source_id, excluded.ordinal,
+            excluded.happened_at, excluded.expires_at, excluded.valid_from,
+            excluded.valid_to)
+        OR (excluded.sequence = ANY(%(sequences)s::bigint[])
+            AND excluded.sequence <> record.sequence))
+RETURNING id, kind, namespace, partition, key, version;
+
+-- name: find_records
+SELECT record.id, record.kind, record.namespace, record.partition, record.key,
+       record.revoked_at IS NOT NULL AS revoked
+  FROM prism_memory_record AS record
+  JOIN unnest(%(kinds)s::text[], %(namespaces)s::text[], %(partitions)s::text[],
+              %(keys)s::text[]) AS given(kind, namespace, partition, key)
+    ON record.kind = given.kind AND record.namespace = given.namespace
+   AND record.partition = given.partition AND record.key = given.key
+ WHERE record.tenant = %(tenant)s::text AND record.scope_id = %(scope_id)s::uuid;
+
+-- name: enqueue_embeddings
+-- One row per record and live space: the vector, and until it is there the queue.
+INSERT INTO prism_memory_embedding AS embedding
+       (tenant, space_id, record_id, scope_id, sha256, attempts, error, created_at,
+        next_try_at)
+SELECT %(tenant)s::text, space.id, given.record_id, %(scope_id)s::uuid, given.sha256,
+       0, '', statement_timestamp(), statement_timestamp()
+  FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[])
+       AS given(record_id, sha256)
+ CROSS JOIN prism_memory_embeddingspace AS space
+ WHERE space.alias = %(alias)s::text AND space.state IN ('active', 'building')
+ ORDER BY given.record_id
+ON CONFLICT (tenant, space_id, record_id) DO UPDATE
+   SET vector = NULL, sha256 = excluded.sha256, attempts = 0, claimed_until = NULL,
+       next_try_at = excluded.next_try_at, failed_at = NULL, error = '',
+       created_at = excluded.created_at
+ WHERE embedding.sha256 <> excluded.sha256
+RETURNING record_id;
+
+-- name: resolve_keys
+-- Keys of records in sight; of several, the narrowest scope's, then the oldest.
+SELECT DISTINCT ON (record.key) record.key, record.id
+  FROM prism_memory_record AS record
+  JOIN unnest(%(scope_ids)s::uuid[]) WITH ORDINALITY AS sight(scope_id, distance)
+    ON record.scope_id = sight.scope_id
+ WHERE record.tenant = %(tenant)s::text
+   AND record.scope_id = ANY(%(scope_ids)s::uuid[])
+   AND record.key = ANY(%(keys)s::text[])
+ ORDER BY record.key, sight.distance, record.sequence, record.id;
+
+-- name: resolve_ids
+SELECT record.id
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text
+   AND record.scope_id = ANY(%(scope_ids)s::uuid[])
+   AND record.id = ANY(%(ids)s::uuid[]);
+
+-- name: clear_lineage
+DELETE FROM prism_memory_lineageedge
+ WHERE tenant = %(tenant)s::text AND record_id = ANY(%(record_ids)s::uuid[]);
+
+-- name: insert_lineage
+INSERT INTO prism_memory_lineageedge (tenant, record_id, source_ref, position)
+SELECT %(tenant)s::text, given.record_id, given.source_ref, given.position
+  FROM unnest(%(record_ids)s::uuid[], %(source_refs)s::text[],
+              %(positions)s::smallint[]) AS given(record_id, source_ref, position);

@@ -1,0 +1,53 @@
+"""Keep the vectors true: spaces, the queue, the index."""
+
+from prism_memory.indexing.drain import (
+    Drained,
+    back_off_seconds,
+    drain,
+    retry_failed,
+    vector_text,
+)
+from prism_memory.indexing.hnsw import (
+    IndexState,
+    create_index,
+    drop_index,
+    index_name,
+    index_state,
+    recount,
+)
+from prism_memory.indexing.progress import (
+    Done,
+    Indexed,
+    Pending,
+    in_host_transaction,
+    pending,
+    pending_of_tenant,
+)
+from prism_memory.indexing.spaces import Space, active, find_active, known_space
+from prism_memory.indexing.tenants import tenants, waiting
+
+__all__ = [
+    "Done",
+    "Drained",
+    "IndexState",
+    "Indexed",
+    "Pending",
+    "Space",
+    "active",
+    "back_off_seconds",
+    "create_index",
+    "drain",
+    "drop_index",
+    "find_active",
+    "in_host_transaction",
+    "index_name",
+    "index_state",
+    "known_space",
+    "pending",
+    "pending_of_tenant",
+    "recount",
+    "retry_failed",
+    "tenants",
+    "vector_text",
+    "waiting",
+]

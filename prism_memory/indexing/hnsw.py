@@ -1,0 +1,106 @@
+"""The HNSW index of a space: made online, by a command, never by a migration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import connections
+from psycopg import sql
+
+from prism_memory.db import queries
+from prism_memory.db.queries import composed, named
+from prism_memory.errors import Unsupported
+from prism_memory.indexing.spaces import Space
+
+
+@dataclass(frozen=True)
+class IndexState:
+    """An index as PostgreSQL knows it."""
+
+    name: str
+    exists: bool
+    valid: bool
+    bytes: int
+
+
+def index_name(space: Space) -> str:
+    """Return the name of the index of ``space``."""
+    return f"prism_memory_hnsw_{space.id}"
+
+
+def index_state(*, using: str, space: Space) -> IndexState:
+    """Return whether the index exists and is whole. One query."""
+    name = index_name(space)
+    rows = queries.fetch(using, named("indexing")["index_state"], {"name": name})
+    if not rows:
+        return IndexState(name, exists=False, valid=False, bytes=0)
+    return IndexState(name, exists=True, **rows[0])
+
+
+def create_index(
+    *,
+    using: str,
+    space: Space,
+    m: int = 16,
+    ef_construction: int = 64,
+    memory_megabytes: int = 256,
+) -> IndexState:
+    """Make the index without blocking writers; one left half made is made anew.
+
+    Args:
+        m: Links of a node, 2 to 100. Source: pgvector's default.
+        ef_construction: Candidates while building, 4 to 1,000; as above.
+        memory_megabytes: ``maintenance_work_mem`` while building.
+
+    Raises:
+        Unsupported: Inside a transaction, where PostgreSQL cannot do it.
+    """
+    if connections[using].in_atomic_block:
+        message = "An index is built outside any transaction."
+        raise Unsupported(message)
+    state = index_state(using=using, space=space)
+    if not state.valid:
+        _drop(using, space)
+        _build(using, space, m, ef_construction, memory_megabytes)
+    mode = {"mode": "hnsw", "space_id": space.id}
+    queries.execute(using, named("indexing")["set_index_mode"], mode)
+    return index_state(using=using, space=space)
+
+
+def drop_index(*, using: str, space: Space) -> None:
+    """Drop the index; recall then scans exactly, and stays right."""
+    mode = {"mode": "none", "space_id": space.id}
+    queries.execute(using, named("indexing")["set_index_mode"], mode)
+    _drop(using, space)
+
+
+def _drop(using: str, space: Space) -> None:
+    name = sql.Identifier(index_name(space))
+    queries.execute(using, composed("indexing", "drop_index", name=name), {})
+
+
+def _build(
+    using: str, space: Space, m: int, ef_construction: int, memory_megabytes: int
+) -> None:
+    statement = composed(
+        "indexing",
+        "create_index",
+        name=sql.Identifier(index_name(space)),
+        dimensions=space.identity.dimensions,
+        space_id=space.id,
+        m=m,
+        ef_construction=ef_construction,
+    )
+    with connections[using].cursor() as cursor:
+        memory = f"{memory_megabytes}MB"
+        cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
+        try:
+            cursor.execute(statement)
+        finally:
+            cursor.execute("RESET maintenance_work_mem")
+
+
+def recount(*, using: str, tenant: str, space: Space) -> int:
+    """Count the vectors of a tenant's scopes anew; return how many were off."""
+    given = {"tenant": tenant, "space_id": space.id}
+    return queries.execute(using, named("indexing")["recount_vectors"], given)

@@ -1,0 +1,33 @@
+"""Work that spans tenants: list them, then look at one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from prism_memory.db import queries
+from prism_memory.db.queries import named
+from prism_memory.indexing.spaces import Space
+
+PAGE_ROWS: Final = 1_000
+
+
+def tenants(*, using: str) -> Iterator[str]:
+    """Yield every tenant's name, page by page."""
+    after = ""
+    while True:
+        given = {"after": after, "rows": PAGE_ROWS}
+        rows = queries.fetch(using, named("indexing")["tenants"], given)
+        yield from (row["name"] for row in rows)
+        if len(rows) < PAGE_ROWS:
+            return
+        after = rows[-1]["name"]
+
+
+def waiting(*, using: str, space: Space) -> Iterator[str]:
+    """Yield the tenants that have texts to embed now. One query each."""
+    for tenant in tenants(using=using):
+        given = {"tenant": tenant, "space_id": space.id}
+        (row,) = queries.fetch(using, named("indexing")["has_waiting"], given)
+        if row["waiting"]:
+            yield tenant

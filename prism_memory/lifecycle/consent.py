@@ -1,0 +1,146 @@
+"""Grant or revoke the consent for one record."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+
+from prism_memory import audit, signals
+from prism_memory.errors import Invalid, NotVisible
+from prism_memory.lifecycle.tombstones import closure, lift, mark
+from prism_memory.models import Record
+from prism_memory.types import (
+    Actor,
+    ConsentScope,
+    ConsentSource,
+    Scope,
+    TombstoneReason,
+    check_choice,
+)
+
+
+def set_consent(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    record_id: uuid.UUID,
+    at: dt.datetime,
+    visible: bool | None = None,
+    source: ConsentSource | None = None,
+    label: ConsentScope | None = None,
+    reason: str = "",
+) -> None:
+    """Show or hide a record of exactly ``scope``, and all that is derived from it.
+
+    Nothing is embedded again. Granting anew lifts what this record's revocation
+    blocked, and nothing else. What is None keeps its value.
+
+    Args:
+        label: What the consent is for; never a filter.
+        reason: For the audit; no text content.
+
+    Raises:
+        NotVisible: No such record in this scope.
+        Invalid: An unknown source or label.
+        LimitExceeded: Too much is derived from it; nothing is changed then.
+    """
+    if visible is not None and not isinstance(visible, bool):
+        message = "visible must be true or false."
+        raise Invalid(message, field="visible")
+    changes = _labels(source, label)
+    with transaction.atomic(using=using):
+        record = _lock(using, scope, record_id)
+        blocked = _block(using, scope, actor, record_id, at, visible=visible)
+        if visible is not None:
+            changes |= _state(record, at, visible=visible)
+        rows = Record.objects.using(using).filter(tenant=scope.tenant, id=record_id)
+        rows.update(**changes, version=record.version + 1)
+        audit.record(
+            using=using,
+            tenant=scope.tenant,
+            actor=actor,
+            action="memory.set_consent",
+            target=f"record:{record_id}",
+            at=at,
+            reason=reason,
+            detail={"visible": visible, "refs": blocked},
+        )
+        _announce(using, scope, record_id, visible=visible)
+
+
+def _labels(
+    source: ConsentSource | None, label: ConsentScope | None
+) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    if source is not None:
+        changes["consent_source"] = check_choice(source, ConsentSource, "source")
+    if label is not None:
+        changes["consent_scope"] = check_choice(label, ConsentScope, "scope")
+    return changes
+
+
+def _lock(using: str, scope: Scope, record_id: uuid.UUID) -> Record:
+    rows = Record.objects.using(using).select_for_update(no_key=True)
+    record = rows.filter(tenant=scope.tenant, scope_id=scope.id, id=record_id).first()
+    if record is None:
+        raise NotVisible
+    return record
+
+
+def _block(
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    record_id: uuid.UUID,
+    at: dt.datetime,
+    *,
+    visible: bool | None,
+) -> int:
+    root = f"record:{record_id}"
+    if visible is None:
+        return 0
+    if visible:
+        return lift(
+            using=using,
+            tenant=scope.tenant,
+            root=root,
+            reason=TombstoneReason.REVOKED,
+            at=at,
+        )
+    refs = closure(using=using, tenant=scope.tenant, roots=[root])
+    return mark(
+        using=using,
+        tenant=scope.tenant,
+        root=root,
+        refs=refs,
+        reason=TombstoneReason.REVOKED,
+        actor=actor,
+        at=at,
+    )
+
+
+def _state(record: Record, at: dt.datetime, *, visible: bool) -> dict[str, Any]:
+    if visible:
+        granted_at = record.granted_at or at
+        return {"visible": True, "granted_at": granted_at, "revoked_at": None}
+    return {"visible": False, "revoked_at": at}
+
+
+def _announce(
+    using: str, scope: Scope, record_id: uuid.UUID, *, visible: bool | None
+) -> None:
+    if visible is None:
+        return
+    send = partial(
+        signals.consent_changed.send_robust,
+        sender=Scope,
+        scope=scope,
+        id=record_id,
+        visible=visible,
+    )
+    transaction.on_commit(send, using=using, robust=True)

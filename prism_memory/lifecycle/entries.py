@@ -1,0 +1,238 @@
+"""From what a caller gives to rows that can be stored. No database."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from django.utils.module_loading import import_string
+
+from prism_memory.conf import Limits, settings
+from prism_memory.db.languages import LANGUAGES
+from prism_memory.errors import Conflict, Invalid, LimitExceeded
+from prism_memory.lifecycle.redaction import Redaction
+from prism_memory.types import (
+    Consent,
+    ConsentSource,
+    Entry,
+    Kind,
+    Lineage,
+    Origin,
+    SourceRef,
+    Trust,
+    check_finite,
+    to_json,
+    uuid7,
+)
+
+Given = str | Entry | Mapping[str, Any]
+Identity = tuple[str, str, str, str]
+ImportanceFrom = Callable[[Mapping[str, Any]], float]
+
+FIELDS: Final = frozenset(field.name for field in fields(Entry)) - {"origin"}
+"""What a mapping may name. Not the origin: content never vouches for itself (C27)."""
+
+NESTED: Final[Mapping[str, type]] = {
+    "consent": Consent,
+    "lineage": Lineage,
+    "source": SourceRef,
+}
+
+CONSENTED: Final = frozenset({Kind.ENTRY, Kind.TURN, Kind.NOTE})
+"""Kinds that are visible when no consent is given."""
+
+CONSENT_OF: Final = {
+    Trust.USER: ConsentSource.USER,
+    Trust.AGENT: ConsentSource.AGENT,
+    Trust.SUBAGENT: ConsentSource.AGENT,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """An entry as it is stored."""
+
+    id: uuid.UUID
+    entry: Entry
+    key: str
+    origin: Origin
+    language: str
+    sha256: bytes
+    embed_sha256: bytes
+    metadata_json: str
+
+    @property
+    def identity(self) -> Identity:
+        """What makes it one record in its scope."""
+        entry = self.entry
+        return (entry.kind.value, entry.namespace, entry.partition, self.key)
+
+    @property
+    def default_consent(self) -> str:
+        """Consent source when none is given; empty where none is assumed."""
+        if self.entry.kind not in CONSENTED:
+            return ""
+        return CONSENT_OF.get(self.origin.trust, ConsentSource.SYSTEM).value
+
+
+def read(given: Given | Iterable[Given], *, limits: Limits) -> tuple[Entry, ...]:
+    """Return the entries of a call, one or many.
+
+    Raises:
+        Invalid: An item is no entry; the error names the field.
+        LimitExceeded: More than ``batch_entries`` of them.
+    """
+    one = isinstance(given, str | Entry | Mapping)
+    items = [given] if one else list(given)  # type: ignore[arg-type]
+    if len(items) > limits.batch_entries:
+        message = f"One call takes {limits.batch_entries} entries (batch_entries)."
+        raise LimitExceeded(message, field="entries")
+    return tuple(_read_one(item) for item in items)
+
+
+def _read_one(given: object) -> Entry:
+    if isinstance(given, Entry):
+        return given
+    if isinstance(given, str):
+        return Entry(given)
+    if not isinstance(given, Mapping):
+        message = f"An entry is a text or an Entry, not {type(given).__name__}."
+        raise Invalid(message, field="entries")
+    unknown = sorted(str(name) for name in given if name not in FIELDS)
+    if unknown:
+        message = f"An entry has no field {', '.join(unknown)}."
+        raise Invalid(message, field=unknown[0])
+    if "text" not in given:
+        message = "An entry needs a text."
+        raise Invalid(message, field="text")
+    return Entry(**{name: _nested(name, value) for name, value in given.items()})
+
+
+def _nested(name: str, value: Any) -> Any:  # noqa: ANN401 - any field
+    kind = NESTED.get(name)
+    if kind is None or not isinstance(value, Mapping):
+        return value
+    known = {field.name for field in fields(kind)}
+    unknown = sorted(str(key) for key in value if key not in known)
+    if unknown:
+        message = f"{name} has no field {', '.join(unknown)}."
+        raise Invalid(message, field=name)
+    return kind(**value)
+
+
+def prepare(
+    entries: Iterable[Entry],
+    *,
+    origin: Origin | None,
+    limits: Limits,
+    redaction: Redaction,
+    importance_from: ImportanceFrom | None = None,
+) -> tuple[Row, ...]:
+    """Redact, derive and check; nothing is stored yet, so one error stores nothing.
+
+    Raises:
+        Invalid: No origin, blank after redaction, an importance that is not finite.
+        LimitExceeded: A text or an entry is too long; the error names the limit.
+        Conflict: Two different entries of the batch are the same record.
+    """
+    derive = importance_from or _configured_importance()
+    rows = [_prepare_one(e, origin, limits, redaction, derive) for e in entries]
+    return _distinct(rows)
+
+
+def _configured_importance() -> ImportanceFrom | None:
+    path = settings.IMPORTANCE_FROM
+    return import_string(path) if path else None
+
+
+def _prepare_one(
+    entry: Entry,
+    origin: Origin | None,
+    limits: Limits,
+    redaction: Redaction,
+    derive: ImportanceFrom | None,
+) -> Row:
+    written_by = entry.origin or origin
+    if written_by is None:
+        message = "An entry needs an origin: who vouches for it, and who wrote it."
+        raise Invalid(message, field="origin")
+    clean = _redacted(entry, redaction, derive)
+    _check_limits(clean, limits)
+    sha256 = hashlib.sha256(clean.text.encode())
+    embedded = clean.embed_text or clean.text
+    return Row(
+        id=uuid7(),
+        entry=clean,
+        key=clean.key or sha256.hexdigest(),
+        origin=written_by,
+        language=_language(clean.language),
+        sha256=sha256.digest(),
+        embed_sha256=hashlib.sha256(embedded.encode()).digest(),
+        metadata_json=to_json(clean.metadata, "metadata"),
+    )
+
+
+def _redacted(
+    entry: Entry, redaction: Redaction, derive: ImportanceFrom | None
+) -> Entry:
+    texts = {
+        name: None if value is None else redaction.text(value)
+        for name, value in (
+            ("text", entry.text),
+            ("lexical_text", entry.lexical_text),
+            ("embed_text", entry.embed_text),
+        )
+    }
+    return replace(
+        entry,
+        **texts,  # type: ignore[arg-type] # text is never None here
+        metadata=redaction.json(entry.metadata),
+        importance=_importance(entry, redaction, derive),
+        reflection=None,
+    )
+
+
+def _importance(
+    entry: Entry, redaction: Redaction, derive: ImportanceFrom | None
+) -> float | None:
+    if entry.importance is not None or entry.reflection is None or derive is None:
+        return entry.importance
+    value = check_finite(derive(redaction.json(entry.reflection)), "importance")
+    return min(1.0, max(0.0, value))
+
+
+def _check_limits(entry: Entry, limits: Limits) -> None:
+    for name in ("text", "lexical_text", "embed_text"):
+        if len(getattr(entry, name) or "") > limits.text_characters:
+            most = limits.text_characters
+            message = f"{name} is over {most} characters (text_characters)."
+            raise LimitExceeded(message, field=name)
+    payload = [entry.text, entry.lexical_text, entry.embed_text, entry.metadata]
+    if len(to_json(payload, "metadata").encode()) > limits.payload_bytes:
+        message = f"An entry is over {limits.payload_bytes} bytes (payload_bytes)."
+        raise LimitExceeded(message, field="metadata")
+    if entry.lineage and len(entry.lineage.source_ids) > limits.lineage_sources:
+        most = limits.lineage_sources
+        message = f"lineage.source_ids holds more than {most} (lineage_sources)."
+        raise LimitExceeded(message, field="lineage.source_ids")
+
+
+def _language(given: str | None) -> str:
+    language = settings.LANGUAGE if given is None else given
+    if language not in LANGUAGES:
+        message = f"language must be one of {', '.join(LANGUAGES)}."
+        raise Invalid(message, field="language")
+    return language
+
+
+def _distinct(rows: Sequence[Row]) -> tuple[Row, ...]:
+    seen: dict[Identity, Row] = {}
+    for row in rows:
+        first = seen.setdefault(row.identity, row)
+        if (first.entry, first.origin) != (row.entry, row.origin):
+            message = "Two entries of the batch have the same key and differ."
+            raise Conflict(message, field="key")
+    return tuple(seen[row.identity] for row in rows)

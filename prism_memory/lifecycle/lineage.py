@@ -1,0 +1,96 @@
+"""Write down what records are derived from."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+
+from prism_memory.db import queries
+from prism_memory.db.queries import named
+from prism_memory.errors import Invalid, NotVisible
+from prism_memory.types import ReadMode, Scope
+
+RECORD = "record:"
+EXTERNAL = "ext:"
+
+
+def write_edges(
+    *, using: str, scope: Scope, sources: Mapping[uuid.UUID, Sequence[str]]
+) -> None:
+    """Replace the lineage of records. Two to four queries.
+
+    Args:
+        sources: For each record, the ids that the caller gave.
+
+    Raises:
+        NotVisible: A ref names a record that is not in sight (B8).
+    """
+    if not sources:
+        return
+    refs = _resolve(using, scope, {i for ids in sources.values() for i in ids})
+    edges = [
+        (record_id, ref, position)
+        for record_id, ids in sources.items()
+        for position, ref in enumerate(dict.fromkeys(refs[i] for i in ids))
+    ]
+    sql = named("remember")
+    records = {"tenant": scope.tenant, "record_ids": list(sources)}
+    queries.execute(using, sql["clear_lineage"], records)
+    if edges:
+        columns = [list(column) for column in zip(*edges, strict=True)]
+        names = ("record_ids", "source_refs", "positions")
+        given = {"tenant": scope.tenant, **dict(zip(names, columns, strict=True))}
+        queries.execute(using, sql["insert_lineage"], given)
+
+
+def _resolve(using: str, scope: Scope, ids: Iterable[str]) -> dict[str, str]:
+    ids = list(ids)
+    records = {i: _record_id(i) for i in ids if i.startswith(RECORD)}
+    _check_visible(using, scope, records.values())
+    inside = {i: f"{RECORD}{record_id}" for i, record_id in records.items()}
+    keys = [i for i in ids if not i.startswith((RECORD, EXTERNAL))]
+    found = _find_keys(using, scope, keys)
+    outside = {i: f"{EXTERNAL}{scope.id}:{i}" for i in keys if i not in found}
+    named_outside = {i: _external(scope, i) for i in ids if i.startswith(EXTERNAL)}
+    return {**inside, **found, **outside, **named_outside}
+
+
+def _external(scope: Scope, ref: str) -> str:
+    place = ref.removeprefix(EXTERNAL).split(":", 1)[0]
+    if place not in {str(level.id) for level in scope.chain()}:
+        raise NotVisible(field="lineage.source_ids")
+    return ref
+
+
+def _record_id(ref: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(ref.removeprefix(RECORD))
+    except ValueError:
+        message = "lineage.source_ids holds a ref that is no record:<uuid>."
+        raise Invalid(message, field="lineage.source_ids") from None
+
+
+def _scope_ids(scope: Scope) -> list[uuid.UUID]:
+    return [level.id for level in scope.visible(ReadMode.CHAIN)]
+
+
+def _check_visible(using: str, scope: Scope, ids: Iterable[uuid.UUID]) -> None:
+    wanted = set(ids)
+    if not wanted:
+        return
+    given = {
+        "tenant": scope.tenant,
+        "scope_ids": _scope_ids(scope),
+        "ids": list(wanted),
+    }
+    rows = queries.fetch(using, named("remember")["resolve_ids"], given)
+    if {row["id"] for row in rows} != wanted:
+        raise NotVisible(field="lineage.source_ids")
+
+
+def _find_keys(using: str, scope: Scope, keys: Sequence[str]) -> dict[str, str]:
+    if not keys:
+        return {}
+    given = {"tenant": scope.tenant, "scope_ids": _scope_ids(scope), "keys": keys}
+    rows = queries.fetch(using, named("remember")["resolve_keys"], given)
+    return {row["key"]: f"{RECORD}{row['id']}" for row in rows}

@@ -1,0 +1,67 @@
+"""What every tenant's table shares. Every statement names the tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.lookups import LessThanOrEqual
+
+from prism_memory.db.expressions import OctetLength
+from prism_memory.db.fields import TenantField
+from prism_memory.types import NAME_BYTES, uuid7
+
+
+def at_most_a_name(field: str, name: str) -> models.CheckConstraint:
+    """Return a check that ``field`` is at most 256 bytes: what a btree entry holds."""
+    return models.CheckConstraint(
+        condition=LessThanOrEqual(OctetLength(field), NAME_BYTES), name=name
+    )
+
+
+def one_of(field: str, choices: type[models.TextChoices], name: str) -> Any:  # noqa: ANN401
+    """Return a check that ``field`` holds one of ``choices``."""
+    return models.CheckConstraint(
+        condition=Q(**{f"{field}__in": [str(value) for value in choices.values]}),
+        name=name,
+    )
+
+
+class TenantModel(models.Model):
+    """A row of one tenant.
+
+    Django identifies rows by ``id`` alone; here ``save``, ``delete`` and
+    ``refresh_from_db`` name the tenant too.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant = TenantField(editable=False)
+
+    class Meta:
+        abstract = True
+
+    def refresh_from_db(
+        self,
+        using: str | None = None,
+        fields: Iterable[str] | None = None,
+        from_queryset: models.QuerySet[Any] | None = None,
+    ) -> None:
+        manager = type(self)._base_manager  # noqa: SLF001 - what Django itself uses
+        rows = manager.all() if from_queryset is None else from_queryset
+        super().refresh_from_db(using, fields, rows.filter(tenant=self.tenant))
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Delete the row; children are the caller's to remove first."""
+        del args, kwargs
+        manager = type(self)._base_manager  # noqa: SLF001
+        rows = manager.using(self._state.db).filter(tenant=self.tenant, pk=self.pk)
+        count = rows._raw_delete(rows.db)  # noqa: SLF001
+        return count, {self._meta.label: count}
+
+    def _do_update(  # type: ignore[no-untyped-def] # Django's own, untyped
+        self, base_qs, *args: Any, **kwargs: Any
+    ) -> bool:
+        named = base_qs.filter(tenant=self.tenant)
+        return bool(super()._do_update(named, *args, **kwargs))  # type: ignore[misc]

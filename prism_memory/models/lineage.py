@@ -1,0 +1,70 @@
+"""What is derived from what, and what may no longer be used."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from prism_memory.db.constraints import TenantKey, TenantReference
+from prism_memory.db.fields import NameField, TenantField, TenantForeignKey
+from prism_memory.models.base import TenantModel, one_of
+from prism_memory.models.choices import TombstoneReasonChoice
+from prism_memory.models.record import Record
+
+
+class LineageEdge(models.Model):
+    """A record is derived from a ref."""
+
+    pk = models.CompositePrimaryKey("tenant", "record_id", "source_ref")
+    tenant = TenantField()
+    record = TenantForeignKey(Record)
+    source_ref = NameField()
+    position = models.SmallIntegerField()
+
+    class Meta:
+        constraints = [
+            TenantReference(field="record", name="prism_memory_lineage_record"),
+            models.CheckConstraint(
+                condition=Q(position__gte=0, position__lte=31),
+                name="prism_memory_lineage_position",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "source_ref"], name="prism_memory_lineage_source"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.record_id} from {self.source_ref}"
+
+
+class Tombstone(TenantModel):
+    """Why a ref may no longer be used. No foreign key: it outlives the body."""
+
+    target_ref = NameField()
+    root_ref = NameField()
+    reason = models.TextField(choices=TombstoneReasonChoice)
+    hold = models.BooleanField(default=False)
+    supersedes_ref = NameField(default="", blank=True)
+    actor = NameField()
+    at = models.DateTimeField()
+    cleared_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            TenantKey(name="prism_memory_tombstone_key"),
+            models.UniqueConstraint(
+                fields=["tenant", "target_ref", "root_ref", "reason"],
+                condition=Q(cleared_at__isnull=True),
+                name="prism_memory_tombstone_unique",
+            ),
+            one_of("reason", TombstoneReasonChoice, "prism_memory_tombstone_reason"),
+            models.CheckConstraint(
+                condition=~Q(reason="legal_hold") | Q(hold=True),
+                name="prism_memory_tombstone_hold",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reason} {self.target_ref}"

@@ -1,0 +1,130 @@
+"""Ask both legs, in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from django.db import transaction
+from psycopg import sql
+
+from prism_memory.access import Reader
+from prism_memory.conf import settings
+from prism_memory.db import queries
+from prism_memory.db.queries import composed
+from prism_memory.types import Vector
+
+BM25_K1: Final = 0.9
+BM25_B: Final = 0.4
+"""Source: Trotman, Puurula & Burgess, ADCS 2014: the best k1 and b over collections."""
+
+HNSW_EF_SEARCH: Final = 200
+"""Candidates that an index scan keeps; pgvector's 40 loses neighbours."""
+
+
+@dataclass(frozen=True)
+class VectorLeg:
+    """What the vector leg compares.
+
+    Args:
+        space_id: The active space, whose id is a constant of its partial index.
+        dimensions: Width of the space.
+        indexed: The space has an HNSW index.
+        vector: The query, unit length; None to leave the leg out.
+    """
+
+    space_id: int = 0
+    dimensions: int = 1
+    indexed: bool = False
+    vector: Vector | None = None
+
+
+def find(
+    *, using: str, reader: Reader, query: str, leg: VectorLeg, rows: int
+) -> list[dict[str, Any]]:
+    """Return up to ``rows`` visible candidates of each leg, with their records.
+
+    One query; two more set and put back the index's settings where it may be used.
+    The result has at least one row, which holds no record when nothing was found.
+    """
+    statement = _statement(
+        reader.condition().as_string(None), leg.space_id, leg.dimensions
+    )
+    given = {
+        **reader.parameters(),
+        "query": query,
+        "languages": search_languages(),
+        "vector": None if leg.vector is None else _text(leg.vector),
+        "indexed": leg.indexed,
+        "exact_rows": settings.EXACT_SCAN_ROWS,
+        "rows": rows,
+        "k1": BM25_K1,
+        "b": BM25_B,
+    }
+    with _index_settings(using, wanted=leg.indexed and leg.vector is not None):
+        return queries.fetch(using, statement, given)
+
+
+@lru_cache(maxsize=64)
+def _statement(visible: str, space_id: int, dimensions: int) -> str:
+    return composed(
+        "recall",
+        "recall",
+        visible=sql.SQL(visible),  # type: ignore[arg-type] # our own text
+        space_id=space_id,
+        dimensions=dimensions,
+    )
+
+
+def search_languages() -> list[str]:
+    """Return the text search configurations a question is read in."""
+    languages = settings.SEARCH_LANGUAGES or (settings.LANGUAGE, "simple")
+    return list(dict.fromkeys(languages))
+
+
+def _text(vector: Vector) -> str:
+    return f"[{','.join(format(value, '.6g') for value in vector)}]"
+
+
+@contextmanager
+def _index_settings(using: str, *, wanted: bool) -> Iterator[None]:
+    """Set what an index scan needs for this call alone.
+
+    A local setting ends with the transaction. In one of our own that is right away; in
+    the host's it would outlive this call, even after a savepoint, so it is put back.
+    """
+    if not wanted:
+        yield
+        return
+    hosted = transaction.get_connection(using).in_atomic_block
+    with transaction.atomic(using=using):
+        before = _set(using, _wanted_settings())
+        yield
+        if hosted:
+            _set(using, before)
+
+
+def _wanted_settings() -> dict[str, str | None]:
+    return {
+        "hnsw.iterative_scan": "relaxed_order",
+        "hnsw.ef_search": str(HNSW_EF_SEARCH),
+        "hnsw.max_scan_tuples": str(settings.HNSW_MAX_SCAN_TUPLES),
+    }
+
+
+def _set(using: str, values: dict[str, str | None]) -> dict[str, str | None]:
+    names: Sequence[str] = list(values)
+    statement = (
+        "SELECT "
+        + ", ".join("current_setting(%s, true)" for _ in names)
+        + ", "
+        + ", ".join("set_config(%s, %s, true)" for _ in names)
+    )
+    pairs = [part for name in names for part in (name, values[name])]
+    with transaction.get_connection(using).cursor() as cursor:
+        cursor.execute(statement, [*names, *pairs])
+        row = cursor.fetchone()
+    return dict(zip(names, row[: len(names)], strict=True))

@@ -1,0 +1,17 @@
+"""Signals of the app. All are sent after the commit, so what they tell is true.
+
+Receivers run robustly: one that fails is logged by Django and changes nothing.
+"""
+
+from __future__ import annotations
+
+from django.dispatch import Signal
+
+remembered = Signal()
+"""Records were written. Arguments: ``scope``, ``ids`` (tuple of record ids)."""
+
+indexing_wanted = Signal()
+"""Texts wait for their vectors. Arguments: ``tenant``, ``using``."""
+
+consent_changed = Signal()
+"""A record was shown or hidden. Arguments: ``scope``, ``id``, ``visible``."""
