@@ -17,7 +17,7 @@ install: $(STAMP)  ## Make .venv from requirements.lock (reused while that is un
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
-	@test -x $(BIN)/python || { echo "Making $(VENV) …"; $(PYTHON) -m venv $(VENV); }
+	@test -e $(STAMP) || { echo "Making $(VENV) …"; $(PYTHON) -m venv --clear $(VENV); }
 	@echo "Installing requirements.lock into $(VENV) (a minute or two the first time) …"
 	@$(BIN)/python -m pip install --disable-pip-version-check --no-deps -r requirements.lock
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation --editable .
@@ -47,7 +47,7 @@ lock: $(STAMP)  ## Resolve requirements.lock anew, for Python 3.11 to 3.14
 		--output-file requirements.lock pyproject.toml
 
 clean:  ## Stop this checkout's servers and remove everything that was made
-	@if test -x $(BIN)/python; then $(BIN)/python -m example_project.embedded remove; fi
+	@if test -e $(STAMP); then $(BIN)/python -m example_project.embedded remove; fi
 	@rm -rf $(VENV) .prism .nox .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@rm -rf .coverage .coverage.* htmlcov build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
