@@ -6,8 +6,8 @@ import importlib.util
 from pathlib import Path
 from typing import Final
 
-from prism_memory.backends.loading import install_hint
-from prism_memory.backends.onnx import OnnxEmbedder
+from prism_memory.backends.loading import install_hint, require
+from prism_memory.backends.onnx import PACKAGES, OnnxEmbedder
 from prism_memory.errors import Misconfigured
 
 EXTRA: Final = "minilm"
@@ -35,6 +35,8 @@ class MiniLMEmbedder(OnnxEmbedder):
     """
 
     def __init__(self, *, max_tokens: int = 256, threads: int | None = None) -> None:
+        # Before what is inherited, which would name the extra of any other model.
+        require(*PACKAGES, extra=EXTRA)
         super().__init__(
             model_path=packaged(*MODEL),
             tokenizer_path=packaged(*TOKENIZER),

@@ -39,6 +39,8 @@ one core: 103 texts/s at 2 to 8, 98 at 16, 85 at 32) and costs memory."""
 MAX_THREADS: Final = 4
 """A web worker shares its machine with others."""
 
+PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers")
+
 MAX_TOKENS: Final = 32_768
 
 KNOWN_INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
@@ -97,7 +99,7 @@ class OnnxEmbedder(Embedder):
         max_tokens: int = 256,
         threads: int | None = None,
     ) -> None:
-        require("numpy", "onnxruntime", "tokenizers", extra=EXTRA)
+        require(*PACKAGES, extra=EXTRA)
         self.model_path = file_of(folder, model_path, "model.onnx")
         self.tokenizer_path = file_of(folder, tokenizer_path, "tokenizer.json")
         self.pooling = check_pooling(pooling)

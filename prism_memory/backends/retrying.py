@@ -60,9 +60,8 @@ def backoff_seconds(attempt: int) -> float:
 
     Callers that failed together must not come back together.
     """
-    longest = min(LONGEST_SECONDS, FIRST_SECONDS * 2**attempt)
-    share: float = random.uniform(0.5, 1.0)  # noqa: S311 - no secret
-    return longest * share
+    longest = min(LONGEST_SECONDS, FIRST_SECONDS * 2.0**attempt)
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
 
 
 def retry_after(headers: Mapping[str, str]) -> float:

@@ -29,7 +29,7 @@ TEXTS: Final = (
 )
 
 ODD_TEXTS: Final = (
-    "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{ROCKET} and \N{MAN}\N{ZERO WIDTH JOINER}\N{EAR OF RICE}",
+    "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{ROCKET} \N{MAN}\N{ZERO WIDTH JOINER}\N{SCHOOL}",
     "invoice \N{RIGHT-TO-LEFT OVERRIDE}fdp.exe\N{POP DIRECTIONAL FORMATTING}",
     "word " * 4_000,
     "\N{EM SPACE}",
@@ -110,7 +110,7 @@ def keeps_the_order(embedder: Embedder) -> None:
 
 def tells_texts_apart(embedder: Embedder) -> None:
     """Texts that share nothing do not share their vector."""
-    if embedder.dimensions == 1:  # there are two vectors at most
+    if embedder.dimensions < 8:  # too narrow to promise it
         return
     first, second, *_ = passages(embedder, TEXTS)
     require(cosine(first, second) < SAME, "two different texts have one vector")
@@ -173,7 +173,7 @@ def cosine(first: Sequence[float], second: Sequence[float]) -> float:
     return math.fsum(x * y for x, y in zip(first, second, strict=True))
 
 
-def require(holds: bool, message: str) -> None:  # noqa: FBT001 - reads as a sentence
+def require(holds: bool, message: str) -> None:
     # Not ``assert``: it must hold under ``python -O`` too, and pytest does not
     # rewrite the assertions of an installed package.
     if not holds:
