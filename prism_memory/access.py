@@ -53,7 +53,7 @@ class Reader:
 
     def condition(self) -> sql.Composed:
         """Return the rule as SQL over the row called ``record``."""
-        rule = sql.SQL(named("access")["visible"])  # type: ignore[arg-type]
+        rule = sql.SQL(named("access")["visible"])
         return sql.SQL("{}\nAND {}").format(rule, self.where.text)
 
     def parameters(self) -> dict[str, Any]:

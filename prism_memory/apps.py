@@ -21,6 +21,6 @@ class PrismMemoryConfig(AppConfig):
 
         checks.register()
         if find_spec("celery"):
-            from prism_memory import wake
+            from prism_memory import tasks
 
-            wake.connect()
+            tasks.connect()

@@ -102,9 +102,7 @@ class Settings:
         "", help="Dotted path of f(reflection) -> float, run once at write time."
     )
 
-    TOP_K = Setting(
-        5, help="Hits of one recall.", minimum=0, maximum=32, limit=True
-    )
+    TOP_K = Setting(5, help="Hits of one recall.", minimum=0, maximum=32, limit=True)
     MESSAGE_RANGE = Setting(
         0, help="Neighbours shown beside a hit.", minimum=0, maximum=4, limit=True
     )

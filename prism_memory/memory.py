@@ -1,9 +1,9 @@
 """The Python door: one scope, its verbs, each a short method over one package.
 
-    memory = Memory(Scope("acme", owner="ada", agent="support", thread="chat-1"),
-                    origin=Origin(Trust.USER, "ada"))
-    memory.remember("I moved to Porto in May.")
-    memory.recall("Where does Ada live?")
+memory = Memory(Scope("acme", owner="ada", agent="support", thread="chat-1"),
+                origin=Origin(Trust.USER, "ada"))
+memory.remember("I moved to Porto in May.")
+memory.recall("Where does Ada live?")
 """
 
 from __future__ import annotations
@@ -22,9 +22,16 @@ from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.access import Reader
 from prism_memory.conf import Limits, check_limit, settings
 from prism_memory.db.filters import compile_filter
-from prism_memory.errors import EmbedderMismatch, Invalid, LimitExceeded, Unsupported
+from prism_memory.errors import (
+    EmbedderMismatch,
+    Invalid,
+    LimitExceeded,
+    ScopeDenied,
+    Unsupported,
+)
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.lifecycle.redaction import Redaction
+from prism_memory.recall import Question, VectorLeg
 from prism_memory.types import (
     Actor,
     ConsentScope,
@@ -81,7 +88,7 @@ class Memory:
         LimitExceeded: A limit is unknown or over its hard cap.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keywords, all of them optional
         self,
         scope: Scope,
         *,
@@ -96,10 +103,7 @@ class Memory:
         embedder: str | None = None,
         using: str | None = None,
     ) -> None:
-        if not isinstance(scope, Scope):
-            message = "A memory needs a Scope."
-            raise Invalid(message, field="scope")
-        self.scope = scope
+        self.scope = check_scope(scope)
         self.origin = origin
         self.actor = actor or Actor()
         self.mode = check_choice(read, ReadMode, "read")
@@ -213,7 +217,7 @@ class Memory:
         )
         return replace(page, items=tuple(map(self._masked, page.items)))
 
-    def recall(
+    def recall(  # noqa: PLR0913 - keywords, all of them optional
         self,
         query: str,
         top_k: int | None = None,
@@ -262,7 +266,7 @@ class Memory:
             valid_at=check_time(valid_at, "valid_at"),
             require_consent=require_consent,
         )
-        question = recall.Question(
+        question = Question(
             text=self._question(query),
             top_k=self._limit(top_k, "top_k", "top_k"),
             legs=check_legs(legs),
@@ -333,11 +337,9 @@ class Memory:
         """Do as ``pending``, for asynchronous code."""
         return await sync_to_async(self.pending)()
 
-    def _recall(self, reader: Reader, question: recall.Question) -> Recalled:
+    def _recall(self, reader: Reader, question: Question) -> Recalled:
         embedder = self._embedder()
-        ask = partial(
-            recall.recall, using=self.using, reader=reader, question=question
-        )
+        ask = partial(recall.recall, using=self.using, reader=reader, question=question)
         if embedder is None:
             return ask()
         embed = partial(embed_query, embedder)
@@ -348,7 +350,7 @@ class Memory:
 
     def _leg(
         self, embedder: backends.Embedder, *, fresh: bool = False
-    ) -> recall.VectorLeg | None:
+    ) -> VectorLeg | None:
         space = indexing.known_space(
             using=self.using,
             alias=self.embedder,
@@ -357,7 +359,7 @@ class Memory:
         )
         if space is None:
             return None
-        return recall.VectorLeg(space.id, space.identity.dimensions, space.indexed)
+        return VectorLeg(space.id, space.identity.dimensions, space.indexed)
 
     def _embedder(self) -> backends.Embedder | None:
         if not settings.EMBEDDERS:
@@ -426,6 +428,18 @@ class Memory:
 def embed_query(embedder: backends.Embedder, text: str) -> Vector:
     """Return the vector of one question. Calls the embedder."""
     return backends.embed(embedder, [text], role="query")[0]
+
+
+def check_scope(scope: object) -> Scope:
+    """Return ``scope`` if it is one: there is no memory without.
+
+    Raises:
+        ScopeDenied: It is none.
+    """
+    if not isinstance(scope, Scope):
+        message = "A memory needs a Scope."
+        raise ScopeDenied(message, field="scope")
+    return scope
 
 
 def as_uuid(value: object) -> uuid.UUID:

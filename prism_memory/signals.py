@@ -11,7 +11,7 @@ remembered = Signal()
 """Records were written. Arguments: ``scope``, ``ids`` (tuple of record ids)."""
 
 indexing_wanted = Signal()
-"""Texts wait for their vectors. Arguments: ``tenant``, ``using``."""
+"""Texts wait for their vectors. Arguments: ``tenant``, ``using``, ``alias``."""
 
 consent_changed = Signal()
 """A record was shown or hidden. Arguments: ``scope``, ``id``, ``visible``."""

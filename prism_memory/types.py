@@ -121,20 +121,37 @@ def check_json(value: object, name: str, *, depth: int = METADATA_DEPTH) -> None
     if depth < 0:
         message = f"{name} is nested deeper than {METADATA_DEPTH} levels."
         raise LimitExceeded(message, field=name)
-    if isinstance(value, str):
-        check_text(value, name)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
+    if isinstance(value, Mapping):
+        for key in value:
             check_text(key, f"a key of {name}")
-            check_json(item, name, depth=depth - 1)
+        check_json([*value.values()], name, depth=depth)
     elif isinstance(value, list | tuple):
         for item in value:
             check_json(item, name, depth=depth - 1)
+    else:
+        _check_scalar(value, name)
+
+
+def _check_scalar(value: object, name: str) -> None:
+    if isinstance(value, str):
+        check_text(value, name)
     elif isinstance(value, float):
         check_finite(value, name)
     elif not (value is None or isinstance(value, bool | int)):
         message = f"{name} holds a {type(value).__name__}, which JSON cannot."
         raise Invalid(message, field=name)
+
+
+def check_bool(value: object, name: str) -> bool:
+    """Return ``value`` if it is true or false.
+
+    Raises:
+        Invalid: It is neither.
+    """
+    if not isinstance(value, bool):
+        message = f"{name} must be true or false."
+        raise Invalid(message, field=name)
+    return value
 
 
 def check_finite(value: object, name: str) -> float:
@@ -192,7 +209,7 @@ class Trust(StrEnum):
 
 
 class ReadMode(StrEnum):
-    """How far up a reader sees: ``chain`` its level and all above, ``exact`` its own."""
+    """How far up a reader sees: ``chain`` all levels above too, ``exact`` its own."""
 
     CHAIN = "chain"
     EXACT = "exact"
@@ -259,7 +276,7 @@ def check_choice(value: object, choices: type[E], name: str) -> E:
         Invalid: Not one of them; the message lists them.
     """
     try:
-        return choices(value)
+        return choices(str(value))
     except ValueError:
         allowed = ", ".join(repr(str(choice)) for choice in choices)
         message = f"{name} must be one of {allowed}."
@@ -288,7 +305,8 @@ class Scope:
     thread: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.tenant, str) or not self.tenant.strip():
+        tenant: object = self.tenant
+        if not isinstance(tenant, str) or not tenant.strip():
             message = "A scope needs a tenant."
             raise ScopeDenied(message, field="tenant")
         for level in ("tenant", "owner", "agent", "thread"):
@@ -395,9 +413,7 @@ class Consent:
     def __post_init__(self) -> None:
         source = check_choice(self.source, ConsentSource, "consent.source")
         scope = check_choice(self.scope, ConsentScope, "consent.scope")
-        if not isinstance(self.visible, bool):
-            message = "consent.visible must be true or false."
-            raise Invalid(message, field="consent.visible")
+        check_bool(self.visible, "consent.visible")
         granted_at = check_time(self.granted_at, "consent.granted_at")
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "scope", scope)
@@ -420,10 +436,11 @@ class Lineage:
     source_ids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.source_ids, str):
-            message = "lineage.source_ids must be a list of ids, not one string."
+        given: object = self.source_ids
+        if not isinstance(given, list | tuple):
+            message = "lineage.source_ids must be a list of ids."
             raise Invalid(message, field="lineage.source_ids")
-        ids = [check_name(item, "lineage.source_ids") for item in self.source_ids]
+        ids = [check_name(item, "lineage.source_ids") for item in given]
         object.__setattr__(self, "source_ids", tuple(dict.fromkeys(ids)))
 
 
@@ -534,7 +551,8 @@ class Entry:
             raise Invalid(message, field="valid_to")
 
     def _check_values(self) -> None:
-        if not isinstance(self.metadata, Mapping):
+        metadata: object = self.metadata
+        if not isinstance(metadata, Mapping):
             message = "metadata must be a JSON object."
             raise Invalid(message, field="metadata")
         check_json(self.metadata, "metadata")

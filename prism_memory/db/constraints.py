@@ -10,28 +10,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
-from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.backends.ddl_references import Statement, Table
 
 
 class _TenantConstraint(models.BaseConstraint):
     """A constraint made by ALTER TABLE, once its table stands."""
 
-    def constraint_sql(
-        self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor
-    ) -> None:
+    def constraint_sql(self, model: Any, schema_editor: Any) -> Any:
         schema_editor.deferred_sql.append(self.create_sql(model, schema_editor))
 
-    def create_sql(
-        self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor
-    ) -> Statement:
-        table = model._meta.db_table  # noqa: SLF001 - Django's own way
+    def create_sql(self, model: Any, schema_editor: Any) -> Any:
+        table = model._meta.db_table
         return Statement(
             f"ALTER TABLE %(table)s {self.clause(model, schema_editor.quote_name)}",
             table=Table(table, schema_editor.quote_name),
         )
 
-    def clause(self, model: type[models.Model], quote: Any) -> str:  # noqa: ANN401
+    def clause(self, model: type[models.Model], quote: Any) -> str:
         raise NotImplementedError
 
     def validate(self, *args: Any, **kwargs: Any) -> None:
@@ -50,24 +45,22 @@ class _TenantConstraint(models.BaseConstraint):
 class TenantKey(_TenantConstraint):
     """PRIMARY KEY (tenant, id), in place of Django's PRIMARY KEY (id)."""
 
-    def clause(self, model: type[models.Model], quote: Any) -> str:  # noqa: ANN401
-        old = quote(f"{model._meta.db_table}_pkey")  # noqa: SLF001
-        key = quote(model._meta.pk.column)  # noqa: SLF001
+    def clause(self, model: type[models.Model], quote: Any) -> str:
+        old = quote(f"{model._meta.db_table}_pkey")
+        key = quote(model._meta.pk.column)
         return (
             f"DROP CONSTRAINT {old}, ADD CONSTRAINT {quote(self.name)} "
             f"PRIMARY KEY ({quote('tenant')}, {key})"
         )
 
-    def remove_sql(
-        self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor
-    ) -> Statement:
+    def remove_sql(self, model: Any, schema_editor: Any) -> Any:
         quote = schema_editor.quote_name
-        old = quote(f"{model._meta.db_table}_pkey")  # noqa: SLF001
-        key = quote(model._meta.pk.column)  # noqa: SLF001
+        old = quote(f"{model._meta.db_table}_pkey")
+        key = quote(model._meta.pk.column)
         return Statement(
             f"ALTER TABLE %(table)s DROP CONSTRAINT {quote(self.name)}, "
             f"ADD CONSTRAINT {old} PRIMARY KEY ({key})",
-            table=Table(model._meta.db_table, quote),  # noqa: SLF001
+            table=Table(model._meta.db_table, quote),
         )
 
 
@@ -86,9 +79,9 @@ class TenantReference(_TenantConstraint):
         path, args, kwargs = super().deconstruct()
         return path, args, {**kwargs, "field": self.field}
 
-    def clause(self, model: type[models.Model], quote: Any) -> str:  # noqa: ANN401
-        field: Any = model._meta.get_field(self.field)  # noqa: SLF001
-        target = field.remote_field.model._meta  # noqa: SLF001
+    def clause(self, model: type[models.Model], quote: Any) -> str:
+        field: Any = model._meta.get_field(self.field)
+        target = field.remote_field.model._meta
         return (
             f"ADD CONSTRAINT {quote(self.name)} "
             f"FOREIGN KEY ({quote('tenant')}, {quote(field.column)}) "
@@ -96,11 +89,9 @@ class TenantReference(_TenantConstraint):
             f"({quote('tenant')}, {quote(target.pk.column)})"
         )
 
-    def remove_sql(
-        self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor
-    ) -> Statement:
+    def remove_sql(self, model: Any, schema_editor: Any) -> Any:
         quote = schema_editor.quote_name
         return Statement(
             f"ALTER TABLE %(table)s DROP CONSTRAINT {quote(self.name)}",
-            table=Table(model._meta.db_table, quote),  # noqa: SLF001
+            table=Table(model._meta.db_table, quote),
         )

@@ -97,7 +97,7 @@ class NamedCondition(models.Expression):
     def set_source_expressions(self, exprs: list[Any]) -> None:  # type: ignore[override]
         (self.row,) = exprs
 
-    def as_sql(
+    def as_sql(  # type: ignore[override] # any parameter, not only text and numbers
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper
     ) -> tuple[str, list[Any]]:
         del connection

@@ -44,7 +44,7 @@ class TenantForeignKey(models.ForeignKey):
     def __init__(
         self,
         to: type[models.Model] | str,
-        on_delete: Any = models.DO_NOTHING,  # noqa: ANN401 - as Django types it
+        on_delete: Any = models.DO_NOTHING,
         **kwargs: Any,
     ) -> None:
         kwargs.setdefault("db_constraint", False)
@@ -55,11 +55,11 @@ class TenantForeignKey(models.ForeignKey):
     def get_extra_descriptor_filter(self, instance: models.Model) -> dict[str, Any]:
         return {"tenant": getattr(instance, "tenant")}  # noqa: B009 - any tenant model
 
-    def get_extra_restriction(self, alias: str | None, related_alias: str) -> Any:  # noqa: ANN401
-        mine = self.model._meta.get_field("tenant")  # noqa: SLF001 - Django's own way
-        theirs = self.related_model._meta.get_field("tenant")  # noqa: SLF001
+    def get_extra_restriction(self, alias: str | None, related_alias: str) -> Any:
+        mine: Any = self.model._meta.get_field("tenant")
+        theirs: Any = self.related_model._meta.get_field("tenant")
         lookup = mine.get_lookup("exact")
         return lookup(
-            theirs.get_col(alias or theirs.model._meta.db_table),  # noqa: SLF001
+            theirs.get_col(alias or theirs.model._meta.db_table),
             mine.get_col(related_alias),
         )

@@ -45,7 +45,7 @@ class Compiled:
     def bind(self, value: Any) -> sql.SQL:  # noqa: ANN401 - any parameter
         name = f"filter_{len(self.parameters)}"
         self.parameters[name] = value
-        return sql.SQL(f"%({name})s")  # noqa: S608 - a name of our own making
+        return sql.SQL(f"%({name})s")
 
 
 def compile_filter(given: Mapping[str, Any] | None, *, terms: int) -> Compiled:

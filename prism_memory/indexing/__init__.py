@@ -24,7 +24,7 @@ from prism_memory.indexing.progress import (
     pending_of_tenant,
 )
 from prism_memory.indexing.spaces import Space, active, find_active, known_space
-from prism_memory.indexing.tenants import tenants, waiting
+from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 
 __all__ = [
     "Done",
@@ -42,6 +42,7 @@ __all__ = [
     "in_host_transaction",
     "index_name",
     "index_state",
+    "is_waiting",
     "known_space",
     "pending",
     "pending_of_tenant",

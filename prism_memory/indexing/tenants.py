@@ -24,10 +24,15 @@ def tenants(*, using: str) -> Iterator[str]:
         after = rows[-1]["name"]
 
 
+def is_waiting(*, using: str, space: Space, tenant: str) -> bool:
+    """Tell whether a tenant has texts to embed now. One query."""
+    given = {"tenant": tenant, "space_id": space.id}
+    (row,) = queries.fetch(using, named("indexing")["has_waiting"], given)
+    return bool(row["waiting"])
+
+
 def waiting(*, using: str, space: Space) -> Iterator[str]:
     """Yield the tenants that have texts to embed now. One query each."""
     for tenant in tenants(using=using):
-        given = {"tenant": tenant, "space_id": space.id}
-        (row,) = queries.fetch(using, named("indexing")["has_waiting"], given)
-        if row["waiting"]:
+        if is_waiting(using=using, space=space, tenant=tenant):
             yield tenant

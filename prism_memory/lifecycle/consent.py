@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from prism_memory import audit, signals
-from prism_memory.errors import Invalid, NotVisible
+from prism_memory.errors import NotVisible
 from prism_memory.lifecycle.tombstones import closure, lift, mark
 from prism_memory.models import Record
 from prism_memory.types import (
@@ -19,11 +19,12 @@ from prism_memory.types import (
     ConsentSource,
     Scope,
     TombstoneReason,
+    check_bool,
     check_choice,
 )
 
 
-def set_consent(
+def set_consent(  # noqa: PLR0913 - keywords, most of them optional
     *,
     using: str,
     scope: Scope,
@@ -49,9 +50,8 @@ def set_consent(
         Invalid: An unknown source or label.
         LimitExceeded: Too much is derived from it; nothing is changed then.
     """
-    if visible is not None and not isinstance(visible, bool):
-        message = "visible must be true or false."
-        raise Invalid(message, field="visible")
+    if visible is not None:
+        check_bool(visible, "visible")
     changes = _labels(source, label)
     with transaction.atomic(using=using):
         record = _lock(using, scope, record_id)
@@ -73,9 +73,7 @@ def set_consent(
         _announce(using, scope, record_id, visible=visible)
 
 
-def _labels(
-    source: ConsentSource | None, label: ConsentScope | None
-) -> dict[str, Any]:
+def _labels(source: ConsentSource | None, label: ConsentScope | None) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     if source is not None:
         changes["consent_source"] = check_choice(source, ConsentSource, "source")

@@ -43,7 +43,7 @@ class Redaction:
         Raises:
             Invalid: The redactor gave no string.
         """
-        redacted = self.redactor(value) if self.redactor else value
+        redacted: object = self.redactor(value) if self.redactor else value
         if not isinstance(redacted, str):
             message = "The redactor must return a string."
             raise Invalid(message, field="redactor")

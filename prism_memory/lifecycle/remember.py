@@ -66,7 +66,9 @@ def remember(
         ids, changed = _write(using, scope, rows, at)
         _write_lineage(using, scope, rows, ids)
         pending = _enqueue(using, scope, rows, ids, embedder)
-        _announce(using, scope, tuple(changed), wanted=wake and bool(pending))
+        _announce(using, scope, changed)
+        if wake and pending:
+            _wake(using, scope, embedder)
     ordered = tuple(ids[row.identity] for row in rows)
     return Stored(ordered, frozenset(changed), frozenset(pending))
 
@@ -165,9 +167,7 @@ def _identity(found: dict[str, Any]) -> Identity:
 def _identities(rows: Iterable[Row]) -> dict[str, list[str]]:
     names = ("kinds", "namespaces", "partitions", "keys")
     columns = zip(*sorted({row.identity for row in rows}), strict=True)
-    return {
-        name: list(column) for name, column in zip(names, columns, strict=True)
-    }
+    return {name: list(column) for name, column in zip(names, columns, strict=True)}
 
 
 def _columns(rows: Sequence[Row], sources: dict[str, uuid.UUID]) -> dict[str, Any]:
@@ -235,19 +235,23 @@ def _enqueue(
     return list({row["record_id"] for row in found})
 
 
-def _announce(
-    using: str, scope: Scope, changed: tuple[uuid.UUID, ...], *, wanted: bool
-) -> None:
+def _announce(using: str, scope: Scope, changed: Sequence[uuid.UUID]) -> None:
     if changed:
         send = partial(
-            signals.remembered.send_robust, sender=Scope, scope=scope, ids=changed
-        )
-        transaction.on_commit(send, using=using, robust=True)
-    if wanted:
-        send = partial(
-            signals.indexing_wanted.send_robust,
+            signals.remembered.send_robust,
             sender=Scope,
-            tenant=scope.tenant,
-            using=using,
+            scope=scope,
+            ids=tuple(changed),
         )
         transaction.on_commit(send, using=using, robust=True)
+
+
+def _wake(using: str, scope: Scope, embedder: str) -> None:
+    send = partial(
+        signals.indexing_wanted.send_robust,
+        sender=Scope,
+        tenant=scope.tenant,
+        using=using,
+        alias=embedder,
+    )
+    transaction.on_commit(send, using=using, robust=True)

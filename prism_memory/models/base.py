@@ -21,7 +21,7 @@ def at_most_a_name(field: str, name: str) -> models.CheckConstraint:
     )
 
 
-def one_of(field: str, choices: type[models.TextChoices], name: str) -> Any:  # noqa: ANN401
+def one_of(field: str, choices: type[models.TextChoices], name: str) -> Any:
     """Return a check that ``field`` holds one of ``choices``."""
     return models.CheckConstraint(
         condition=Q(**{f"{field}__in": [str(value) for value in choices.values]}),
@@ -48,20 +48,18 @@ class TenantModel(models.Model):
         fields: Iterable[str] | None = None,
         from_queryset: models.QuerySet[Any] | None = None,
     ) -> None:
-        manager = type(self)._base_manager  # noqa: SLF001 - what Django itself uses
+        manager = type(self)._base_manager
         rows = manager.all() if from_queryset is None else from_queryset
         super().refresh_from_db(using, fields, rows.filter(tenant=self.tenant))
 
     def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
         """Delete the row; children are the caller's to remove first."""
         del args, kwargs
-        manager = type(self)._base_manager  # noqa: SLF001
+        manager = type(self)._base_manager
         rows = manager.using(self._state.db).filter(tenant=self.tenant, pk=self.pk)
-        count = rows._raw_delete(rows.db)  # noqa: SLF001
+        count = rows._raw_delete(rows.db)
         return count, {self._meta.label: count}
 
-    def _do_update(  # type: ignore[no-untyped-def] # Django's own, untyped
-        self, base_qs, *args: Any, **kwargs: Any
-    ) -> bool:
+    def _do_update(self, base_qs: Any, *args: Any, **kwargs: Any) -> Any:
         named = base_qs.filter(tenant=self.tenant)
-        return bool(super()._do_update(named, *args, **kwargs))  # type: ignore[misc]
+        return super()._do_update(named, *args, **kwargs)

@@ -26,7 +26,7 @@ class Tenant(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return str(self.name)
 
 
 class ScopeQuerySet(models.QuerySet["Scope"]):

@@ -41,4 +41,4 @@ class Source(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return self.key
+        return str(self.key)

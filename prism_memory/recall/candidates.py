@@ -73,7 +73,7 @@ def _statement(visible: str, space_id: int, dimensions: int) -> str:
     return composed(
         "recall",
         "recall",
-        visible=sql.SQL(visible),  # type: ignore[arg-type] # our own text
+        visible=sql.SQL(visible),
         space_id=space_id,
         dimensions=dimensions,
     )

@@ -1,0 +1,273 @@
+"""System checks. Ids: E0xx errors, W0xx warnings; never reused."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from django.core import checks
+from django.db import DatabaseError, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.utils.module_loading import import_string
+
+from prism_memory import backends, indexing
+from prism_memory.conf import NAMESPACE, Setting, Settings, settings, user_settings
+from prism_memory.db.languages import LANGUAGES
+from prism_memory.db.queries import fetch
+from prism_memory.errors import EmbedderMismatch, Misconfigured
+
+OLDEST_PGVECTOR: Final = (0, 8)
+"""Iterative index scans came with 0.8."""
+OLDEST_POSTGRESQL: Final = 15_00_00
+SCOPED: Final = {
+    "prism_memory_scope": ("tenant", "owner", "agent", "thread"),
+    "prism_memory_source": ("tenant", "scope_id"),
+    "prism_memory_record": ("tenant", "scope_id"),
+    "prism_memory_embedding": ("tenant", "scope_id"),
+    "prism_memory_lineageedge": ("tenant",),
+    "prism_memory_tombstone": ("tenant",),
+    "prism_memory_run": ("tenant",),
+    "prism_memory_auditevent": ("tenant",),
+}
+
+
+def register() -> None:
+    """Register the checks, from the app's ``ready``."""
+    checks.register(check_settings)
+    checks.register(check_embedders)
+    checks.register(check_database, checks.Tags.database)
+
+
+def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Report unknown keys, wrong types and values outside their declared bounds."""
+    return [
+        *unknown_keys(),
+        *out_of_bounds(),
+        *unknown_languages(),
+        *unimportable(),
+    ]
+
+
+def unknown_keys() -> Iterator[checks.CheckMessage]:
+    known = [setting.name for setting in Settings.declared()]
+    for key in user_settings():
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            yield checks.Error(
+                f"{NAMESPACE}[{key!r}] is not a setting.",
+                hint=f"Did you mean {near[0]!r}?" if near else None,
+                id="prism_memory.E001",
+            )
+
+
+def out_of_bounds() -> Iterator[checks.CheckMessage]:
+    for setting in Settings.declared():
+        value = getattr(settings, setting.name)
+        low, high = setting.minimum, setting.maximum
+        if not of_its_type(value, setting):
+            yield checks.Error(
+                f"{NAMESPACE}[{setting.name!r}] must be like {setting.default!r}.",
+                hint=setting.help,
+                id="prism_memory.E003",
+            )
+        elif low is not None and high is not None and not low <= value <= high:
+            yield checks.Error(
+                f"{NAMESPACE}[{setting.name!r}] must be in {low}..{high}, not {value}.",
+                hint=setting.help,
+                id="prism_memory.E002",
+            )
+
+
+def of_its_type(value: object, setting: Setting[Any]) -> bool:
+    default = setting.default
+    if isinstance(default, bool):
+        return isinstance(value, bool)
+    if isinstance(default, int | float):
+        wanted = int if isinstance(default, int) else (int, float)
+        return isinstance(value, wanted) and not isinstance(value, bool)
+    if isinstance(default, tuple):
+        return isinstance(value, Sequence) and not isinstance(value, str)
+    return isinstance(value, type(default))
+
+
+def unknown_languages() -> Iterator[checks.CheckMessage]:
+    for key, value in (
+        ("LANGUAGE", [settings.LANGUAGE]),
+        ("SEARCH_LANGUAGES", settings.SEARCH_LANGUAGES),
+    ):
+        for language in value:
+            if language not in LANGUAGES:
+                yield checks.Error(
+                    f"{NAMESPACE}[{key!r}] names {language!r}, which PostgreSQL lacks.",
+                    hint=f"There are {', '.join(LANGUAGES)}.",
+                    id="prism_memory.E004",
+                )
+
+
+def unimportable() -> Iterator[checks.CheckMessage]:
+    for key in ("REDACTOR", "IMPORTANCE_FROM", "API_RESOLVER"):
+        path = getattr(settings, key)
+        try:
+            if path:
+                import_string(path)
+        except ImportError as error:
+            yield checks.Error(
+                f"{NAMESPACE}[{key!r}] cannot be imported: {error}",
+                id="prism_memory.E005",
+            )
+
+
+def check_embedders(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Report embedders that cannot be made, and what each says of itself."""
+    aliases = settings.EMBEDDERS
+    if not aliases:
+        return [
+            checks.Warning(
+                "No embedder is configured, so recall is by words alone.",
+                hint=f"Set {NAMESPACE}['EMBEDDERS'].",
+                id="prism_memory.W011",
+            )
+        ]
+    if settings.EMBEDDER not in aliases:
+        return [
+            checks.Error(
+                f"{NAMESPACE}['EMBEDDER'] is {settings.EMBEDDER!r}, which is not"
+                " among EMBEDDERS.",
+                id="prism_memory.E006",
+            )
+        ]
+    return [message for alias in aliases for message in embedder_messages(alias)]
+
+
+def embedder_messages(alias: str) -> list[checks.CheckMessage]:
+    try:
+        return backends.get_embedder(alias).check()
+    except Misconfigured as error:
+        return [checks.Error(str(error), id="prism_memory.E007")]
+
+
+def check_database(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Report a database that cannot hold memories. Run by ``check --database``."""
+    using = settings.DATABASE
+    if using not in (databases or ()):
+        return []
+    connection = connections[using]
+    if connection.vendor != "postgresql":
+        message = f"The database {using!r} is {connection.vendor}, not PostgreSQL."
+        return [checks.Error(message, id="prism_memory.E020")]
+    try:
+        return [*server_messages(connection), *table_messages(using)]
+    except DatabaseError as error:
+        name = type(error).__name__
+        message = f"The database {using!r} cannot be asked ({name})."
+        return [checks.Error(message, id="prism_memory.E021")]
+
+
+def server_messages(connection: BaseDatabaseWrapper) -> Iterator[checks.CheckMessage]:
+    version = connection.pg_version  # type: ignore[attr-defined] # PostgreSQL's own
+    if version < OLDEST_POSTGRESQL:
+        message = "PostgreSQL 15 or newer is needed."
+        yield checks.Error(message, id="prism_memory.E022")
+    rows = fetch(
+        connection.alias,
+        "SELECT available.default_version AS available, extension.extversion AS made"
+        "  FROM pg_available_extensions AS available"
+        "  LEFT JOIN pg_extension AS extension ON extension.extname = available.name"
+        " WHERE available.name = 'vector'",
+        {},
+    )
+    if not rows:
+        yield checks.Error(
+            "The PostgreSQL server has no pgvector.",
+            hint="Install pgvector 0.8 or newer on the server.",
+            id="prism_memory.E023",
+        )
+    for row in rows:
+        yield from extension_messages(row["available"], row["made"])
+
+
+def extension_messages(
+    available: str, made: str | None
+) -> Iterator[checks.CheckMessage]:
+    if version_of(made or available) < OLDEST_PGVECTOR:
+        yield checks.Error(
+            f"pgvector is {made or available}; 0.8 or newer is needed.",
+            hint="Update it and run ALTER EXTENSION vector UPDATE.",
+            id="prism_memory.E024",
+        )
+    if made is None:
+        yield checks.Error(
+            "The extension vector is not created in this database.",
+            hint="Run migrate, or CREATE EXTENSION vector as a superuser.",
+            id="prism_memory.E025",
+        )
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
+
+
+def table_messages(using: str) -> Iterator[checks.CheckMessage]:
+    columns = table_columns(using)
+    if not columns:
+        message = "The tables of prism_memory do not exist."
+        yield checks.Error(message, hint="Run migrate.", id="prism_memory.E026")
+        return
+    for table, wanted in SCOPED.items():
+        missing = sorted(set(wanted) - columns.get(table, set()))
+        if missing:
+            yield checks.Error(
+                f"The table {table} lacks {', '.join(missing)}, so rows have no scope.",
+                id="prism_memory.E027",
+            )
+    yield from space_messages(using)
+
+
+def table_columns(using: str) -> dict[str, set[str]]:
+    rows = fetch(
+        using,
+        "SELECT class.relname AS table, attribute.attname AS column"
+        "  FROM pg_attribute AS attribute"
+        "  JOIN pg_class AS class ON class.oid = attribute.attrelid"
+        " WHERE class.oid = ANY(SELECT to_regclass(name) FROM unnest(%(names)s::text[])"
+        "                         AS name)"
+        "   AND attribute.attnum > 0 AND NOT attribute.attisdropped",
+        {"names": list(SCOPED)},
+    )
+    columns: dict[str, set[str]] = {}
+    for row in rows:
+        columns.setdefault(row["table"], set()).add(row["column"])
+    return columns
+
+
+def space_messages(using: str) -> Iterator[checks.CheckMessage]:
+    alias = settings.EMBEDDER
+    if alias not in settings.EMBEDDERS:
+        return
+    try:
+        embedder = backends.get_embedder(alias)
+    except Misconfigured:
+        return  # check_embedders says so
+    try:
+        space = indexing.known_space(
+            using=using, alias=alias, identity=embedder.identity, fresh=True
+        )
+    except EmbedderMismatch as error:
+        yield checks.Error(str(error), id="prism_memory.E028")
+        return
+    if space is not None and space.indexed:
+        yield from index_messages(using, space)
+
+
+def index_messages(using: str, space: indexing.Space) -> Iterator[checks.CheckMessage]:
+    state = indexing.index_state(using=using, space=space)
+    if not state.valid:
+        what = "is invalid" if state.exists else "is gone"
+        yield checks.Warning(
+            f"The vector index {state.name} {what}; recall stays right and gets slow.",
+            hint="Run prism_memory_index create.",
+            id="prism_memory.W029",
+        )
