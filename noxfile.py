@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import nox
@@ -9,6 +11,9 @@ import nox
 nox.options.sessions = ["lint", "types", "tests"]
 # `make install` made the environment already; only the matrix builds its own.
 nox.options.default_venv_backend = "none"
+
+# The tools beside this interpreter, whether or not its environment is activated.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 PACKAGES = ["prism_memory", "tests", "example_project", "benchmarks"]
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
