@@ -198,12 +198,6 @@ def extension_messages(
             hint="Update it and run ALTER EXTENSION vector UPDATE.",
             id="prism_memory.E024",
         )
-    if made is None:
-        yield checks.Error(
-            "The extension vector is not created in this database.",
-            hint="Run migrate, or CREATE EXTENSION vector as a superuser.",
-            id="prism_memory.E025",
-        )
 
 
 def version_of(text: str) -> tuple[int, ...]:
@@ -213,15 +207,13 @@ def version_of(text: str) -> tuple[int, ...]:
 def table_messages(using: str) -> Iterator[checks.CheckMessage]:
     columns = table_columns(using)
     if not columns:
-        message = "The tables of prism_memory do not exist."
-        yield checks.Error(message, hint="Run migrate.", id="prism_memory.E026")
-        return
+        return  # ``migrate`` runs these checks before it makes the tables
     for table, wanted in SCOPED.items():
         missing = sorted(set(wanted) - columns.get(table, set()))
         if missing:
             yield checks.Error(
                 f"The table {table} lacks {', '.join(missing)}, so rows have no scope.",
-                id="prism_memory.E027",
+                id="prism_memory.E025",
             )
     yield from space_messages(using)
 
@@ -256,7 +248,7 @@ def space_messages(using: str) -> Iterator[checks.CheckMessage]:
             using=using, alias=alias, identity=embedder.identity, fresh=True
         )
     except EmbedderMismatch as error:
-        yield checks.Error(str(error), id="prism_memory.E028")
+        yield checks.Error(str(error), id="prism_memory.E026")
         return
     if space is not None and space.indexed:
         yield from index_messages(using, space)
@@ -269,5 +261,5 @@ def index_messages(using: str, space: indexing.Space) -> Iterator[checks.CheckMe
         yield checks.Warning(
             f"The vector index {state.name} {what}; recall stays right and gets slow.",
             hint="Run prism_memory_index create.",
-            id="prism_memory.W029",
+            id="prism_memory.W027",
         )

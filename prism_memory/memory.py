@@ -61,11 +61,13 @@ class Remembered:
         accepted: The record of each entry, in the caller's order.
         pending: Some wait for their vector; until then they are found by their words.
         done: ``done.wait(timeout_seconds)`` waits for the vectors.
+        changed: Those that are new or differ from what was stored.
     """
 
     accepted: tuple[uuid.UUID, ...]
     pending: bool
     done: indexing.Done
+    changed: frozenset[uuid.UUID] = frozenset()
 
 
 class Memory:
@@ -167,8 +169,9 @@ class Memory:
         done = indexing.Done(self.using, self.scope.tenant, space, stored.pending)
         if wait and space is not None and stored.pending:
             self._embed_now(space, stored.pending, cancelled)
-            return Remembered(stored.ids, bool(done.wait().pending), done)
-        return Remembered(stored.ids, bool(stored.pending), done)
+            waiting = bool(done.wait().pending)
+            return Remembered(stored.ids, waiting, done, stored.changed)
+        return Remembered(stored.ids, bool(stored.pending), done, stored.changed)
 
     def get(self, record_id: uuid.UUID | str) -> Item:
         """Return one record in sight. One query.

@@ -50,33 +50,29 @@ def find(
     One query; two more set and put back the index's settings where it may be used.
     The result has at least one row, which holds no record when nothing was found.
     """
-    statement = _statement(
-        reader.condition().as_string(None), leg.space_id, leg.dimensions
-    )
+    by_index = leg.indexed and leg.vector is not None
+    nearest = "nearest_either" if by_index else "nearest_exact"
+    visible = reader.condition().as_string(None)
+    statement = _statement(nearest, visible, leg.space_id, leg.dimensions)
     given = {
         **reader.parameters(),
         "query": query,
         "languages": search_languages(),
         "vector": None if leg.vector is None else _text(leg.vector),
-        "indexed": leg.indexed,
         "exact_rows": settings.EXACT_SCAN_ROWS,
         "rows": rows,
         "k1": BM25_K1,
         "b": BM25_B,
     }
-    with _index_settings(using, wanted=leg.indexed and leg.vector is not None):
+    with _index_settings(using, wanted=by_index):
         return queries.fetch(using, statement, given)
 
 
 @lru_cache(maxsize=64)
-def _statement(visible: str, space_id: int, dimensions: int) -> str:
-    return composed(
-        "recall",
-        "recall",
-        visible=sql.SQL(visible),
-        space_id=space_id,
-        dimensions=dimensions,
-    )
+def _statement(nearest: str, visible: str, space_id: int, dimensions: int) -> str:
+    parts = {"visible": sql.SQL(visible), "space_id": space_id}
+    text = composed("recall", nearest, dimensions=dimensions, **parts)
+    return composed("recall", "recall", nearest=sql.SQL(text), **parts)
 
 
 def search_languages() -> list[str]:

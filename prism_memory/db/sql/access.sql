@@ -3,17 +3,21 @@
 -- name: visible
 -- Whether the reader may see the row called "record". The only such rule there is.
     record.tenant = %(tenant)s::text
-AND record.scope_id = ANY(%(scope_ids)s::uuid[])
-AND EXISTS (
-      -- The names decide, not the hash; and a generated row shows at its generation.
-      SELECT FROM prism_memory_scope AS place
-       WHERE place.tenant = record.tenant
-         AND place.id = record.scope_id
-         AND (place.owner, place.agent, place.thread) IN (
-               SELECT * FROM unnest(
-                 %(owners)s::text[], %(agents)s::text[], %(threads)s::text[]))
-         AND (record.generation IS NULL OR place.current_generation IS NULL
-              OR record.generation = place.current_generation))
+AND record.scope_id = ANY(ARRAY(
+      -- The names decide, not the hash.
+      SELECT place.id
+        FROM prism_memory_scope AS place
+       WHERE place.tenant = %(tenant)s::text
+         AND place.id = ANY(%(scope_ids)s::uuid[])
+         AND (place.id, place.owner, place.agent, place.thread) IN (
+               SELECT * FROM unnest(%(scope_ids)s::uuid[], %(owners)s::text[],
+                                    %(agents)s::text[], %(threads)s::text[]))))
+AND (record.generation IS NULL
+     OR record.generation = coalesce(
+          (SELECT place.current_generation
+             FROM prism_memory_scope AS place
+            WHERE place.tenant = record.tenant AND place.id = record.scope_id),
+          record.generation))
 AND record.revoked_at IS NULL
 AND (record.visible IS TRUE OR (record.visible IS NULL AND NOT %(strict)s::boolean))
 AND record.gate = 'open'
@@ -21,13 +25,15 @@ AND record.retired_at IS NULL
 AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
 AND (record.valid_from IS NULL OR record.valid_from <= %(valid_at)s::timestamptz)
 AND (record.valid_to IS NULL OR record.valid_to > %(valid_at)s::timestamptz)
-AND NOT EXISTS (
+-- IS TRUE keeps these two as look-ups per row; pulled up into joins, they would make
+-- the planner think longer than the statement runs.
+AND (NOT EXISTS (
       SELECT FROM prism_memory_tombstone AS stone
        WHERE stone.tenant = record.tenant
          AND stone.target_ref = 'record:' || record.id::text
          AND stone.reason <> 'corrected'
-         AND stone.cleared_at IS NULL)
-AND NOT EXISTS (
+         AND stone.cleared_at IS NULL)) IS TRUE
+AND (NOT EXISTS (
       SELECT FROM prism_memory_lineageedge AS edge
         JOIN prism_memory_tombstone AS stone
           ON stone.tenant = edge.tenant
@@ -35,7 +41,7 @@ AND NOT EXISTS (
          AND stone.cleared_at IS NULL
        WHERE edge.tenant = record.tenant
          AND edge.record_id = record.id
-         AND edge.source_ref <> 'record:' || record.id::text)
+         AND edge.source_ref <> 'record:' || record.id::text)) IS TRUE
 AND (%(kinds)s::text[] IS NULL OR record.kind = ANY(%(kinds)s::text[]))
 AND (%(tiers)s::text[] IS NULL OR record.tier = ANY(%(tiers)s::text[]))
 AND (%(namespaces)s::text[] IS NULL OR record.namespace = ANY(%(namespaces)s::text[]))

@@ -7,52 +7,7 @@
 -- ones, so a page is full whenever enough of them exist, and no wide row is read for
 -- a candidate that is not needed. Which way the vector leg goes is decided here, by
 -- one-time filters, not by the planner.
-WITH size AS MATERIALIZED (
-  SELECT coalesce(sum(scope.vectors), 0) > %(exact_rows)s::bigint
-         AND %(indexed)s::boolean AS large
-    FROM prism_memory_scope AS scope
-   WHERE scope.tenant = %(tenant)s::text AND scope.id = ANY(%(scope_ids)s::uuid[])),
-near_index AS MATERIALIZED (
-  SELECT near.record_id, near.distance
-    FROM (SELECT embedding.record_id,
-                 embedding.vector::halfvec({dimensions})
-                 <=> %(vector)s::halfvec({dimensions}) AS distance
-            FROM prism_memory_embedding AS embedding
-           WHERE (SELECT large FROM size)
-             AND %(vector)s::text IS NOT NULL
-             AND embedding.tenant = %(tenant)s::text
-             AND embedding.space_id = {space_id}
-             AND coalesce(embedding.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
-           ORDER BY embedding.vector::halfvec({dimensions})
-                    <=> %(vector)s::halfvec({dimensions})) AS near
-   CROSS JOIN LATERAL (
-         SELECT FROM prism_memory_record AS record
-          WHERE record.id = near.record_id AND {visible}
-         OFFSET 0) AS seen
-   LIMIT %(rows)s::integer),
-near_exact AS MATERIALIZED (
-  SELECT near.record_id, near.distance
-    FROM (SELECT embedding.record_id,
-                 embedding.vector <=> %(vector)s::halfvec AS distance
-            FROM prism_memory_embedding AS embedding
-           WHERE (NOT (SELECT large FROM size)
-                  OR (SELECT count(*) FROM near_index) < %(rows)s::integer)
-             AND %(vector)s::text IS NOT NULL
-             AND embedding.tenant = %(tenant)s::text
-             AND embedding.space_id = {space_id}
-             AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])
-             AND embedding.vector IS NOT NULL
-           ORDER BY distance, embedding.record_id) AS near
-   CROSS JOIN LATERAL (
-         SELECT FROM prism_memory_record AS record
-          WHERE record.id = near.record_id AND {visible}
-         OFFSET 0) AS seen
-   LIMIT %(rows)s::integer),
-near AS (
-  SELECT record_id, distance, 'exact' AS strategy FROM near_exact
-  UNION ALL
-  SELECT record_id, distance, 'index' AS strategy FROM near_index
-   WHERE (SELECT count(*) FROM near_index) >= %(rows)s::integer),
+WITH {nearest},
 terms AS MATERIALIZED (
   SELECT lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''')
                   || '''')::tsquery AS query
@@ -117,18 +72,89 @@ found AS (
                  row_number() OVER (ORDER BY bm25 DESC, record_id)
             FROM worded) AS legs
    GROUP BY record_id)
-SELECT found.*, record.key, record.text, record.kind, record.tier, record.namespace,
-       record.partition, record.ordinal, record.trust, record.writer, record.metadata,
-       record.sequence, record.importance, record.created_at, record.happened_at,
-       record.valid_from, record.valid_to, record.version,
-       place.owner, place.agent, place.thread, source.key AS source,
+SELECT found.*, fetched.*,
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM (VALUES (1)) AS always(one)
   LEFT JOIN found ON TRUE
-  LEFT JOIN prism_memory_record AS record
-    ON record.tenant = %(tenant)s::text AND record.id = found.record_id
-  LEFT JOIN prism_memory_scope AS place
-    ON place.tenant = %(tenant)s::text AND place.id = record.scope_id
-  LEFT JOIN prism_memory_source AS source
-    ON source.tenant = %(tenant)s::text AND source.id = record.source_id;
+  LEFT JOIN LATERAL (
+       SELECT record.key, record.text, record.kind, record.tier, record.namespace,
+              record.partition, record.ordinal, record.trust, record.writer,
+              record.metadata, record.sequence, record.importance, record.created_at,
+              record.happened_at, record.valid_from, record.valid_to, record.version,
+              place.owner, place.agent, place.thread, source.key AS source
+         FROM prism_memory_record AS record
+         JOIN prism_memory_scope AS place
+           ON place.tenant = %(tenant)s::text AND place.id = record.scope_id
+         LEFT JOIN prism_memory_source AS source
+           ON source.tenant = %(tenant)s::text AND source.id = record.source_id
+        WHERE record.tenant = %(tenant)s::text AND record.id = found.record_id
+       OFFSET 0) AS fetched ON TRUE;
+
+-- name: nearest_exact
+-- The whole of the scopes in sight, by the index on the scope.
+near AS MATERIALIZED (
+  SELECT near.record_id, near.distance, 'exact' AS strategy
+    FROM (SELECT embedding.record_id,
+                 embedding.vector <=> %(vector)s::halfvec AS distance
+            FROM prism_memory_embedding AS embedding
+           WHERE %(vector)s::text IS NOT NULL
+             AND embedding.tenant = %(tenant)s::text
+             AND embedding.space_id = {space_id}
+             AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])
+             AND embedding.vector IS NOT NULL
+           ORDER BY distance, embedding.record_id) AS near
+   CROSS JOIN LATERAL (
+         SELECT FROM prism_memory_record AS record
+          WHERE record.id = near.record_id AND {visible}
+         OFFSET 0) AS seen
+   LIMIT %(rows)s::integer)
+
+-- name: nearest_either
+-- Where more vectors are in sight than an exact scan should read, the HNSW index,
+-- scanned on and on until enough are visible. Should it end before that, at its cap or
+-- because there are no more, the exact scan answers. coalesce() keeps the planner from
+-- the index on the scope, and the missing cast in the exact scan from this one.
+size AS MATERIALIZED (
+  SELECT coalesce(sum(scope.vectors), 0) > %(exact_rows)s::bigint AS large
+    FROM prism_memory_scope AS scope
+   WHERE scope.tenant = %(tenant)s::text AND scope.id = ANY(%(scope_ids)s::uuid[])),
+near_index AS MATERIALIZED (
+  SELECT near.record_id, near.distance
+    FROM (SELECT embedding.record_id,
+                 embedding.vector::halfvec({dimensions})
+                 <=> %(vector)s::halfvec({dimensions}) AS distance
+            FROM prism_memory_embedding AS embedding
+           WHERE (SELECT large FROM size)
+             AND embedding.tenant = %(tenant)s::text
+             AND embedding.space_id = {space_id}
+             AND coalesce(embedding.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
+           ORDER BY embedding.vector::halfvec({dimensions})
+                    <=> %(vector)s::halfvec({dimensions})) AS near
+   CROSS JOIN LATERAL (
+         SELECT FROM prism_memory_record AS record
+          WHERE record.id = near.record_id AND {visible}
+         OFFSET 0) AS seen
+   LIMIT %(rows)s::integer),
+near_exact AS MATERIALIZED (
+  SELECT near.record_id, near.distance
+    FROM (SELECT embedding.record_id,
+                 embedding.vector <=> %(vector)s::halfvec AS distance
+            FROM prism_memory_embedding AS embedding
+           WHERE (NOT (SELECT large FROM size)
+                  OR (SELECT count(*) FROM near_index) < %(rows)s::integer)
+             AND embedding.tenant = %(tenant)s::text
+             AND embedding.space_id = {space_id}
+             AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])
+             AND embedding.vector IS NOT NULL
+           ORDER BY distance, embedding.record_id) AS near
+   CROSS JOIN LATERAL (
+         SELECT FROM prism_memory_record AS record
+          WHERE record.id = near.record_id AND {visible}
+         OFFSET 0) AS seen
+   LIMIT %(rows)s::integer),
+near AS (
+  SELECT record_id, distance, 'exact' AS strategy FROM near_exact
+  UNION ALL
+  SELECT record_id, distance, 'index' AS strategy FROM near_index
+   WHERE (SELECT count(*) FROM near_index) >= %(rows)s::integer)
