@@ -21,6 +21,7 @@ import django
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connections
+from django.urls import reverse
 
 from example_project.embedded import (
     CHECKOUT,
@@ -165,8 +166,8 @@ def _print_addresses(port: int, login: str) -> None:
     site = f"http://{HOST}:{port}"
     print(
         f"\n  Site    {site}/"
-        f"\n  Admin   {site}/admin/   ({login})"
-        f"\n  API     {site}/api/v1/docs/"
+        f"\n  Admin   {site}{reverse('admin:index')}   ({login})"
+        f"\n  API     {site}{reverse('prism_memory_api:docs')}"
         "\n\nCtrl-C stops the site, the worker, beat and what they needed.\n",
         flush=True,
     )
