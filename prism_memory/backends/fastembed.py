@@ -8,7 +8,12 @@ from typing import Any, ClassVar, Final
 from django.core import checks
 
 from prism_memory.backends.base import Embedder, check_option
-from prism_memory.backends.loading import PerProcess, load, require
+from prism_memory.backends.loading import (
+    PerProcess,
+    load,
+    load_onnxruntime,
+    require,
+)
 from prism_memory.types import Role, Vector
 
 EXTRA: Final = "fastembed"
@@ -63,7 +68,7 @@ class FastEmbedEmbedder(Embedder):
 
     def check(self) -> list[checks.CheckMessage]:
         """Report a model that the package does not list, or lists at another width."""
-        package = load("fastembed", extra=EXTRA)
+        package = load_fastembed()
         listed = {
             str(entry["model"]).lower(): entry["dim"]
             for entry in package.TextEmbedding.list_supported_models()
@@ -81,5 +86,10 @@ class FastEmbedEmbedder(Embedder):
         ]
 
     def _load(self) -> Any:  # noqa: ANN401 - untyped package
-        package = load("fastembed", extra=EXTRA)
+        package = load_fastembed()
         return package.TextEmbedding(self.identity.model, **self._options)
+
+
+def load_fastembed() -> Any:  # noqa: ANN401 - untyped package
+    load_onnxruntime(extra=EXTRA)  # first, as it brings telemetry otherwise
+    return load("fastembed", extra=EXTRA)

@@ -57,6 +57,24 @@ def load(name: str, *, extra: str) -> Any:  # noqa: ANN401 - optional, so untype
         raise Misconfigured(message) from error
 
 
+def load_onnxruntime(*, extra: str) -> Any:  # noqa: ANN401 - untyped package
+    """Import and return onnxruntime without its telemetry.
+
+    From 1.32 on the package reports its use to Microsoft. That starts a thread at
+    import which a forked child waits for at its exit, for ever; and a memory that
+    promises to stay on this machine should not phone. A host that sets the variable
+    itself is left its choice.
+
+    Raises:
+        Misconfigured: It cannot be imported; the text names the extra.
+    """
+    chosen = os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    package = load("onnxruntime", extra=extra)
+    if chosen == "1":  # the host may have imported it before us
+        package.disable_telemetry_events()
+    return package
+
+
 class PerProcess(Generic[T]):
     """A value made at first use, once in each process, whichever thread comes first.
 
@@ -92,8 +110,8 @@ class PerProcess(Generic[T]):
     def renew(self) -> None:
         """Start anew in a forked child."""
         if self._value is not None:
-            # Leaked on purpose: freeing it would wait for threads that the fork left
-            # behind (seen with onnxruntime), or close the parent's connections.
+            # Never freed, not even at the exit: a session of onnxruntime would wait
+            # there for ever for its threads, which the fork left behind.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._value))
         self._value = None
         self._lock = threading.Lock()  # another thread may have held it at the fork

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 from django.core import checks
 
 from prism_memory.backends.base import MAX_DIMENSIONS, Embedder, check_option
-from prism_memory.backends.loading import PerProcess, load, require
+from prism_memory.backends.loading import (
+    PerProcess,
+    load,
+    load_onnxruntime,
+    require,
+)
 from prism_memory.backends.pooling import (
     EXTRA,
     Pooling,
@@ -244,7 +249,7 @@ def open_session(path: Path, threads: int) -> Any:  # noqa: ANN401 - untyped pac
     Raises:
         Misconfigured: The file is no model that this onnxruntime reads.
     """
-    runtime = load("onnxruntime", extra=EXTRA)
+    runtime = load_onnxruntime(extra=EXTRA)
     errors = load("onnxruntime.capi.onnxruntime_pybind11_state", extra=EXTRA)
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads

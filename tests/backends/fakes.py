@@ -55,6 +55,12 @@ def sentence_transformers() -> ModuleType:
     return module
 
 
+def onnxruntime() -> ModuleType:
+    module = ModuleType("onnxruntime")
+    module.disable_telemetry_events = int  # type: ignore[attr-defined]
+    return module
+
+
 def fastembed() -> ModuleType:
     module = ModuleType("fastembed")
     module.TextEmbedding = TextEmbedding  # type: ignore[attr-defined]

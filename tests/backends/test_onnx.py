@@ -30,6 +30,7 @@ HIDDEN = np.array(
     [[[1.0, 2.0], [3.0, 4.0], [9.0, 9.0]], [[5.0, 6.0], [9.0, 9.0], [9.0, 9.0]]],
     dtype=np.float32,
 )
+NAME = "ORT_DISABLE_TELEMETRY"
 MASK = np.array([[1, 1, 0], [1, 0, 0]])
 
 needs_minilm = pytest.mark.skipif(
@@ -206,7 +207,10 @@ def test_the_width_is_read_from_the_model(folder: Path) -> None:
 def test_a_model_that_hides_its_width_needs_dimensions(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(onnx, "output_width", lambda session: None)
+    def hidden(session: Any) -> None:
+        return None
+
+    monkeypatch.setattr(onnx, "output_width", hidden)
 
     with pytest.raises(Misconfigured, match="set dimensions"):
         OnnxEmbedder(folder=folder)
@@ -323,7 +327,11 @@ def test_a_text_that_no_tokenizer_reads_is_rejected(minilm: MiniLMEmbedder) -> N
 @needs_minilm
 def test_a_model_that_fails_is_rejected(folder: Path) -> None:
     embedder = OnnxEmbedder(folder=folder)
-    tokenizer = SimpleNamespace(encode=lambda text: SimpleNamespace(ids=[10**9]))
+
+    def encode(text: str) -> Any:
+        return SimpleNamespace(ids=[10**9])
+
+    tokenizer = SimpleNamespace(encode=encode)
     real = embedder._model.get()
     embedder._model._value = onnx.Model(real.session, tokenizer, real.inputs, 384)
 
@@ -337,7 +345,7 @@ def test_a_model_that_wants_more_than_text_is_refused(
 ) -> None:
     monkeypatch.setattr(onnx, "KNOWN_INPUTS", frozenset({"input_ids"}))
 
-    with pytest.raises(Misconfigured, match="attention_mask.*token_type_ids"):
+    with pytest.raises(Misconfigured, match=r"attention_mask.*token_type_ids"):
         OnnxEmbedder(folder=folder)
 
 
@@ -378,13 +386,42 @@ assert before == after
 
 @needs_minilm
 def test_a_forked_child_loads_its_own_and_ends() -> None:
-    """The parent's session has threads that the child lacks; freeing it would hang."""
+    """Freeing the parent's session, or its telemetry, would hang at the exit."""
+    run_script(FORKING)
+
+
+TELEMETRY = """
+import os, sys
+from django.conf import settings
+settings.configure()
+from prism_memory.backends.loading import load_onnxruntime
+
+package = load_onnxruntime(extra="local")
+assert os.environ["ORT_DISABLE_TELEMETRY"] == sys.argv[1]
+"""
+
+
+@needs_minilm
+@pytest.mark.parametrize(("given", "kept"), [({}, "1"), ({NAME: "0"}, "0")])
+def test_telemetry_is_off_unless_the_host_says_otherwise(
+    given: dict[str, str], kept: str
+) -> None:
+    run_script(TELEMETRY, kept, environment=given)
+
+
+def run_script(
+    script: str, *arguments: str, environment: dict[str, str] | None = None
+) -> None:
+    """Run Python in a process of its own, where nothing is loaded yet."""
+    inherited = {name: value for name, value in os.environ.items() if name != NAME}
     done = subprocess.run(
-        [sys.executable, "-c", FORKING],
+        # From 3.12 on a fork beside threads is warned of; it is what we test.
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", script, *arguments],
         capture_output=True,
         timeout=60,
         check=False,
         cwd=Path(__file__).parents[2],
+        env=inherited | (environment or {}),
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -10,9 +10,7 @@ import pytest
 from prism_memory.backends import embed
 from prism_memory.backends.fastembed import FastEmbedEmbedder
 from prism_memory.backends.hashing import hash_vector
-from prism_memory.backends.loading import load, require
 from prism_memory.backends.sentence_transformers import SentenceTransformersEmbedder
-from prism_memory.errors import Misconfigured
 from tests.backends import fakes
 
 
@@ -22,6 +20,7 @@ def _packages(monkeypatch: pytest.MonkeyPatch) -> None:
         sys.modules, "sentence_transformers", fakes.sentence_transformers()
     )
     monkeypatch.setitem(sys.modules, "fastembed", fakes.fastembed())
+    monkeypatch.setitem(sys.modules, "onnxruntime", fakes.onnxruntime())
 
 
 def test_sentence_transformers_loads_at_the_first_text() -> None:
@@ -95,14 +94,3 @@ def test_fastembed_checks_its_list(
     for message, word in zip(messages, words, strict=True):
         assert message.id == "prism_memory.E053"
         assert word in message.msg
-
-
-def test_a_package_that_cannot_be_imported_is_told_with_its_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "half_installed.py").write_text("import nowhere_to_be_found")
-    monkeypatch.syspath_prepend(tmp_path)
-
-    require("half_installed", extra="local")  # it is there, and nothing runs it
-    with pytest.raises(Misconfigured, match=r"django-prism-memory\[local\]"):
-        load("half_installed", extra="local")
