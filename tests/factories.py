@@ -1,0 +1,85 @@
+"""Plain makers of test values and rows: every field has a default, any can be given."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from typing import Any
+
+from prism_memory.memory import Memory
+from prism_memory.models import LineageEdge, Record, Tombstone
+from prism_memory.types import Entry, Origin, Scope, TombstoneReason, Trust
+
+NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
+ADA = Origin(Trust.USER, "ada")
+
+
+def make_scope(**given: str) -> Scope:
+    """Ada's first chat with the support agent at Acme, unless said otherwise."""
+    levels = {"owner": "ada", "agent": "support", "thread": "chat-1"}
+    return Scope(**{"tenant": "acme", **levels, **given})
+
+
+def make_memory(scope: Scope | None = None, **given: Any) -> Memory:
+    return Memory(scope or make_scope(), **{"origin": ADA, **given})
+
+
+def remember(
+    *texts: str, scope: Scope | None = None, wait: bool = False, **fields: Any
+) -> list[uuid.UUID]:
+    """Remember texts at a scope, each an entry with these fields; return their ids.
+
+    Args:
+        wait: Make their vectors too.
+    """
+    entries = [Entry(text, **fields) for text in texts]
+    return [*make_memory(scope).remember(entries, wait=wait).accepted]
+
+
+def remember_one(text: str = "Ada drinks tea, not coffee.", **given: Any) -> uuid.UUID:
+    """As ``remember``, for one text."""
+    (record_id,) = remember(text, **given)
+    return record_id
+
+
+def make_record(
+    text: str = "Ada drinks tea, not coffee.",
+    *,
+    scope: Scope | None = None,
+    wait: bool = False,
+    fields: dict[str, Any] | None = None,
+    **columns: Any,
+) -> Record:
+    """Remember a text, then set columns of its row that no verb sets yet.
+
+    Args:
+        fields: Of the entry.
+        columns: Of the row, such as ``revoked_at`` or ``gate``.
+    """
+    scope = scope or make_scope()
+    record_id = remember_one(text, scope=scope, wait=wait, **(fields or {}))
+    rows = Record.objects.filter(tenant=scope.tenant, id=record_id)
+    if columns:
+        rows.update(**columns)
+    return rows.select_related("scope", "source").get()
+
+
+def make_tombstone(record: Record, **given: Any) -> Tombstone:
+    """Mark a record, or ``target_ref``, as forgotten or for another reason."""
+    ref = given.setdefault("target_ref", f"record:{record.id}")
+    defaults = {
+        "tenant": record.tenant,
+        "root_ref": ref,
+        "reason": TombstoneReason.FORGOTTEN.value,
+        "actor": "system",
+        "at": NOON,
+    }
+    return Tombstone.objects.create(**{**defaults, **given})
+
+
+def make_edge(record: Record, source: Record | str, position: int = 0) -> LineageEdge:
+    """Derive a record from another, or from a ref."""
+    ref = source if isinstance(source, str) else f"record:{source.id}"
+    return LineageEdge.objects.create(
+        tenant=record.tenant, record=record, source_ref=ref, position=position
+    )
