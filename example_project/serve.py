@@ -98,8 +98,8 @@ def _serve(port: int) -> int:
         login = _admin_login()
         connections.close_all()
         with _children(port) as children:
-            _wait_for_site(port, children)
-            _print_addresses(port, login)
+            if _site_answers(port, children):
+                _print_addresses(port, login)
             ended = _first_to_end(children)
     print(f"The {ended.name} ended by itself (exit {ended.process.returncode}).")
     return 1
@@ -135,11 +135,13 @@ def _stop(children: list[Child]) -> None:
         child.wait_or_kill(deadline)
 
 
-def _wait_for_site(port: int, children: list[Child]) -> None:
+def _site_answers(port: int, children: list[Child]) -> bool:
+    """Wait for the site; false when a part ended before it came up."""
     while all(child.process.poll() is None for child in children):
         with contextlib.suppress(OSError), socket.create_connection((HOST, port), 1):
-            return
+            return True
         time.sleep(0.1)
+    return False
 
 
 def _first_to_end(children: list[Child]) -> Child:

@@ -35,6 +35,7 @@ CLI = [sys.executable, "-m", "example_project.embedded"]
 def _no_servers_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
     monkeypatch.delenv("CELERY_BROKER_URL", raising=False)
+    monkeypatch.delenv("PRISM_POSTGRES_VERSION", raising=False)
 
 
 @pytest.fixture
