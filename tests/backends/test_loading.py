@@ -41,8 +41,11 @@ def test_a_child_starts_anew() -> None:
     first = value.get()
 
     value.renew()
-
     assert value.get() is not first
+
+    unused = PerProcess(object)
+    unused.renew()
+    assert unused.pop() is None
 
 
 def test_telemetry_stays_as_the_host_chose(monkeypatch: pytest.MonkeyPatch) -> None:
