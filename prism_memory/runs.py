@@ -1,0 +1,118 @@
+"""Long work that can be resumed: who does it, how far it is, how it ended.
+
+No lock is held between two steps. Who takes a run up writes a token of its own into
+it, and every step checks that the token still stands: of two processes on one run the
+later goes on, and the earlier stops at its next step.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from prism_memory.errors import Conflict
+from prism_memory.models import Run
+from prism_memory.models.choices import RunState
+from prism_memory.types import Actor
+
+
+class TakenOver(Conflict):
+    """Another process took this work up meanwhile."""
+
+
+def begin(
+    *, using: str, tenant: str, kind: str, target: str, actor: Actor, at: dt.datetime
+) -> Run:
+    """Take up the last run of this work if it did not end well, else begin a new one.
+
+    Args:
+        tenant: Whose work; empty for work of the whole installation.
+        target: What is worked on; equal targets are the same work.
+
+    Raises:
+        Conflict: Another process began the same work in this moment.
+    """
+    holder = {"holder": uuid.uuid4().hex}
+    try:
+        with transaction.atomic(using=using):
+            run = _unfinished(using, tenant, kind, target)
+            if run is None:
+                return Run.objects.using(using).create(
+                    tenant=tenant,
+                    kind=kind,
+                    target=target,
+                    actor=actor.name,
+                    cursor=holder,
+                    started_at=at,
+                    heartbeat_at=at,
+                )
+            run.state, run.error, run.finished_at = RunState.RUNNING, "", None
+            run.cursor, run.actor, run.heartbeat_at = (
+                run.cursor | holder,
+                actor.name,
+                at,
+            )
+            run.save(using=using)
+    except IntegrityError:
+        message = f"Another process began the same {kind} in this moment."
+        raise Conflict(message) from None
+    return run
+
+
+def _unfinished(using: str, tenant: str, kind: str, target: str) -> Run | None:
+    rows = Run.objects.using(using).select_for_update()
+    same = rows.filter(tenant=tenant, kind=kind, target=target)
+    last = same.order_by("-started_at", "-id").first()
+    return None if last is None or last.state == RunState.DONE else last
+
+
+def advance(
+    run: Run,
+    *,
+    using: str,
+    cursor: Mapping[str, Any],
+    counts: Mapping[str, int],
+    at: dt.datetime,
+) -> None:
+    """Note how far the work is. Call it in the transaction of the step itself.
+
+    Raises:
+        TakenOver: Another process took the run up meanwhile.
+    """
+    changes = {
+        "cursor": {**cursor, "holder": run.cursor["holder"]},
+        "counts": dict(counts),
+        "heartbeat_at": at,
+    }
+    if not _update(run, using, changes):
+        raise TakenOver
+
+
+def finish(
+    run: Run, *, using: str, state: RunState, at: dt.datetime, error: str = ""
+) -> None:
+    """Note how the work ended, unless another process took it up meanwhile.
+
+    Args:
+        error: What went wrong and where; no text content.
+    """
+    changes = {"state": state, "error": error, "finished_at": at, "heartbeat_at": at}
+    _update(run, using, changes)
+
+
+def _update(run: Run, using: str, changes: Mapping[str, Any]) -> bool:
+    held = Run.objects.using(using).filter(
+        tenant=run.tenant,
+        id=run.id,
+        state=RunState.RUNNING,
+        cursor__holder=run.cursor["holder"],
+    )
+    if not held.update(**changes):
+        return False
+    for name, value in changes.items():
+        setattr(run, name, value)
+    return True
