@@ -173,6 +173,10 @@ class Settings:
         "", help="Dotted path of f(request) -> Grant, for hosts with their own users."
     )
 
+    API_THROTTLES: Setting[tuple[str, ...]] = Setting(
+        (), help="REST framework throttle classes of the API, each with its own rate."
+    )
+
     @classmethod
     def declared(cls) -> Iterator[Setting[Any]]:
         """Yield every declared setting in the order written above."""

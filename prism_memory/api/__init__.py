@@ -1,0 +1,1 @@
+"""HTTP: parse, make one call, answer. A folder per resource."""

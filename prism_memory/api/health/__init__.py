@@ -1,0 +1,1 @@
+"""Probes, open to all: ``/health``."""

@@ -1,0 +1,1 @@
+"""The limits in force: ``/limits``."""

@@ -1,0 +1,1 @@
+"""Remember, list, read, and consent: ``/memories``."""

@@ -1,0 +1,183 @@
+"""Bodies and queries of ``/memories``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rest_framework import serializers
+
+from prism_memory.api.fields import (
+    Choice,
+    Flag,
+    Moment,
+    Number,
+    Object,
+    ObjectInQuery,
+    StrictInput,
+    Text,
+    Whole,
+    WholeInQuery,
+)
+from prism_memory.conf import Settings
+from prism_memory.db.languages import LANGUAGES
+from prism_memory.errors import Invalid, LimitExceeded
+from prism_memory.types import (
+    Consent,
+    ConsentScope,
+    ConsentSource,
+    Entry,
+    Kind,
+    Lineage,
+    SourceRef,
+    Tier,
+)
+
+REMEMBERED_KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
+"""Facts and the chunks of documents have verbs of their own."""
+
+REASON_CHARACTERS: Final = 1_000
+NARROWING: Final = 1_000
+"""Most values of one narrowing list."""
+
+
+class ConsentInput(StrictInput):
+    """A consent as given. ``label`` says what for; it filters nothing."""
+
+    source = Choice("ConsentSource", ConsentSource, required=False)  # type: ignore[assignment]
+    label = Choice("ConsentLabel", ConsentScope, required=False)  # type: ignore[assignment]
+    visible = Flag(required=False)
+    granted_at = Moment(required=False, allow_null=True)
+
+
+class LineageInput(StrictInput):
+    """What it is derived from: keys, refs, or ids of things outside."""
+
+    source_ids = serializers.ListField(child=Text())
+
+
+class SourceInput(StrictInput):
+    """The stream that it belongs to."""
+
+    key = Text()
+    ordinal = Whole(required=False, min_value=0)
+    uri = Text(required=False, allow_blank=True)
+
+
+class EntryInput(StrictInput):
+    """One thing to remember."""
+
+    text = Text()
+    key = Text(required=False, allow_null=True)
+    kind = Choice("RememberedKind", REMEMBERED_KINDS, required=False)
+    tier = Choice("MemoryTier", Tier, required=False)
+    namespace = Text(required=False, allow_blank=True)
+    partition = Text(required=False, allow_blank=True)
+    metadata = Object(required=False)
+    consent = ConsentInput(required=False, allow_null=True)
+    sequence = Whole(required=False, allow_null=True)
+    importance = Number(required=False, allow_null=True)
+    reflection = Object(required=False, allow_null=True)
+    lineage = LineageInput(required=False, allow_null=True)
+    source = SourceInput(required=False, allow_null=True)  # type: ignore[assignment]
+    language = Choice("MemoryLanguage", LANGUAGES, required=False)
+    lexical_text = Text(required=False, allow_null=True)
+    embed_text = Text(required=False, allow_null=True)
+    happened_at = Moment(required=False, allow_null=True)
+    expires_at = Moment(required=False, allow_null=True)
+    valid_from = Moment(required=False, allow_null=True)
+    valid_to = Moment(required=False, allow_null=True)
+
+
+class RememberOneInput(EntryInput):
+    """One entry."""
+
+    wait = Flag(required=False, help_text="Embed before answering.")
+
+
+class RememberInput(StrictInput):
+    """A batch: all of it is stored, or nothing."""
+
+    entries = EntryInput(many=True)
+    wait = Flag(required=False, help_text="Embed before answering.")
+
+
+class SetConsentInput(StrictInput):
+    """What to change of a consent; what is not given stays."""
+
+    visible = Flag(required=False, help_text="True grants, false revokes at once.")
+    source = Choice("ConsentSource", ConsentSource, required=False)  # type: ignore[assignment]
+    label = Choice("ConsentLabel", ConsentScope, required=False)  # type: ignore[assignment]
+    reason = Text(
+        required=False,
+        allow_blank=True,
+        max_length=REASON_CHARACTERS,
+        help_text="For the audit; no content.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a body that changes nothing."""
+        if not attrs.keys() & {"visible", "source", "label"}:
+            message = "Give visible, source or label."
+            raise serializers.ValidationError(message)
+        return attrs
+
+
+class ListInput(StrictInput):
+    """The query of a list."""
+
+    cursor = Text(required=False, help_text="The next_cursor of the page before.")
+    limit = WholeInQuery(
+        required=False,
+        min_value=int(Settings.__dict__["LIST_ROWS"].minimum),
+        max_value=int(Settings.__dict__["LIST_ROWS"].maximum),
+    )
+    kinds = serializers.ListField(
+        child=Choice("MemoryKind", Kind), required=False, max_length=NARROWING
+    )
+    tiers = serializers.ListField(
+        child=Choice("MemoryTier", Tier), required=False, max_length=NARROWING
+    )
+    namespaces = serializers.ListField(
+        child=Text(allow_blank=True), required=False, max_length=NARROWING
+    )
+    partition = Text(required=False, allow_blank=True)
+    filter = ObjectInQuery(required=False, help_text="Conditions on metadata, as JSON.")
+
+
+def entries_of(given: list[dict[str, Any]]) -> list[Entry]:
+    """Return the entries of a batch.
+
+    Raises:
+        Invalid: An entry is not acceptable; the error names its place.
+        LimitExceeded: Likewise.
+    """
+    return [_placed(values, f"entries[{n}]") for n, values in enumerate(given)]
+
+
+def _placed(values: dict[str, Any], place: str) -> Entry:
+    try:
+        return entry_of(values)
+    except (Invalid, LimitExceeded) as error:
+        error.field = f"{place}.{error.field}"
+        raise
+
+
+def entry_of(values: Mapping[str, Any]) -> Entry:
+    """Return an entry from what the form read.
+
+    Raises:
+        Invalid: A field is not acceptable.
+        LimitExceeded: A name is too long.
+    """
+    consent, lineage, source = map(values.get, ("consent", "lineage", "source"))
+    nested = {
+        "consent": None if consent is None else _consent(**consent),
+        "lineage": None if lineage is None else Lineage(tuple(lineage["source_ids"])),
+        "source": None if source is None else SourceRef(**source),
+    }
+    return Entry(**{**values, **nested})
+
+
+def _consent(label: ConsentScope = ConsentScope.THREAD, **given: Any) -> Consent:  # noqa: ANN401
+    return Consent(scope=label, **given)

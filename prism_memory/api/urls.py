@@ -1,0 +1,29 @@
+"""Routes of the API, below wherever the host includes them."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
+from prism_memory.api.health.views import LiveView, ReadyView
+from prism_memory.api.limits.views import LimitsView
+from prism_memory.api.memories.views import ConsentView, MemoriesView, MemoryView
+from prism_memory.api.pending.views import PendingView
+from prism_memory.api.recall.views import RecallView
+
+app_name = "prism_memory_api"
+
+# An id is any text here, so that a malformed one is the same 404 as an unknown one.
+urlpatterns = [
+    path("memories", MemoriesView.as_view(), name="memories"),
+    path("memories/<str:memory_id>", MemoryView.as_view(), name="memory"),
+    path("memories/<str:memory_id>/consent", ConsentView.as_view(), name="consent"),
+    path("recall", RecallView.as_view(), name="recall"),
+    path("pending", PendingView.as_view(), name="pending"),
+    path("limits", LimitsView.as_view(), name="limits"),
+    path("health/live", LiveView.as_view(), name="health-live"),
+    path("health/ready", ReadyView.as_view(), name="health-ready"),
+    path("schema", SchemaView.as_view(), name="schema"),
+    path("docs", SwaggerView.as_view(), name="docs"),
+    path("redoc", RedocView.as_view(), name="redoc"),
+]
