@@ -26,6 +26,9 @@ from prism_memory.errors import (
 SCOPE_NAMESPACE: Final = uuid.UUID("6f1d6c58-6f0c-5e0b-9b9e-7d3a1f0c2b64")
 """UUIDv5 namespace of scope ids. Changing it orphans every stored scope."""
 
+MAX_ORDINAL: Final = 2**31 - 1
+"""Last place in a stream: an ``integer`` of PostgreSQL."""
+
 NAME_BYTES: Final = 256
 """Longest name, key or id in bytes of UTF-8: a btree entry holds 2,704 bytes."""
 
@@ -100,7 +103,7 @@ def check_time(value: object, name: str) -> dt.datetime | None:
     """
     if value is None:
         return None
-    if not isinstance(value, dt.datetime) or value.tzinfo is None:
+    if not isinstance(value, dt.datetime) or value.utcoffset() is None:
         message = f"{name} must be a datetime with a time zone."
         raise Invalid(message, field=name)
     try:
@@ -163,10 +166,14 @@ def check_finite(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         message = f"{name} must be a number."
         raise Invalid(message, field=name)
-    if not math.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
         message = f"{name} must be finite."
         raise Invalid(message, field=name)
-    return float(value)
+    return number
 
 
 def check_count(value: object, name: str, *, minimum: int = 0) -> int:
@@ -190,7 +197,10 @@ def to_json(value: object, name: str) -> str:
     """
     check_json(value, name)
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        # ``default`` meets mappings that are no dict: nothing else passed the check.
+        return json.dumps(
+            value, ensure_ascii=False, separators=(",", ":"), default=dict
+        )
     except ValueError:
         message = f"{name} holds a number that JSON cannot carry."
         raise Invalid(message, field=name) from None
@@ -355,10 +365,12 @@ class Scope:
         return tuple(self.chain()) if mode is ReadMode.CHAIN else (self,)
 
     def opens(self, other: Scope) -> bool:
-        """Tell whether ``other`` is this scope or lies below it."""
-        mine = (self.tenant, self.owner, self.agent, self.thread)
-        theirs = (other.tenant, other.owner, other.agent, other.thread)
-        return all(a in {"", b} for a, b in zip(mine, theirs, strict=True))
+        """Tell whether ``other`` is this scope or lies below it.
+
+        A thread that belongs to no agent has nothing below it: an agent's thread of the
+        same name lies below that agent, whose rows this scope does not see.
+        """
+        return self in other.chain()
 
     def __str__(self) -> str:
         return " / ".join(
@@ -452,6 +464,10 @@ class SourceRef:
         key: Unique in its scope.
         ordinal: Place of the record in the stream, from 0. Neighbours follow it.
         uri: Where the stream can be found, for people.
+
+    Raises:
+        Invalid: A name is blank or cannot be stored.
+        LimitExceeded: A name is too long, or the ordinal negative or over 31 bits.
     """
 
     key: str
@@ -460,7 +476,9 @@ class SourceRef:
 
     def __post_init__(self) -> None:
         check_name(self.key, "source.key")
-        check_count(self.ordinal, "source.ordinal")
+        if check_count(self.ordinal, "source.ordinal") > MAX_ORDINAL:
+            message = f"source.ordinal must be at most {MAX_ORDINAL}."
+            raise LimitExceeded(message, field="source.ordinal")
         check_text(self.uri, "source.uri")
 
 
@@ -524,6 +542,7 @@ class Entry:
         self._check_texts()
         self._check_names()
         self._check_times()
+        self._check_parts()
         self._check_values()
 
     def _check_texts(self) -> None:
@@ -550,12 +569,27 @@ class Entry:
             message = "valid_to must be after valid_from."
             raise Invalid(message, field="valid_to")
 
+    def _check_parts(self) -> None:
+        for name, kind in (
+            ("consent", Consent),
+            ("lineage", Lineage),
+            ("source", SourceRef),
+            ("origin", Origin),
+        ):
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, kind)):
+                message = f"{name} must be a {kind.__name__}."
+                raise Invalid(message, field=name)
+
     def _check_values(self) -> None:
-        metadata: object = self.metadata
-        if not isinstance(metadata, Mapping):
-            message = "metadata must be a JSON object."
-            raise Invalid(message, field="metadata")
-        check_json(self.metadata, "metadata")
+        for name in ("metadata", "reflection"):
+            value = getattr(self, name)
+            if value is None and name == "reflection":
+                continue
+            if not isinstance(value, Mapping):
+                message = f"{name} must be a JSON object."
+                raise Invalid(message, field=name)
+            check_json(value, name)
         if self.sequence is not None:
             check_bigint(self.sequence, "sequence")
         if self.importance is not None:
