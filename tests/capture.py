@@ -14,7 +14,10 @@ from django.db.models import CompositePrimaryKey, Model
 
 from prism_memory.db.constraints import TenantKey
 
-WORDS: Final = frozenset({"as", "inner", "left", "on", "select", "set", "using"})
+WORDS: Final = frozenset(
+    {"as", "cross", "for", "group", "inner", "join", "left", "limit", "on", "order"}
+    | {"select", "set", "using", "values", "where", "with"}
+)
 """What may follow a table's name and is no alias."""
 
 _USE: Final = re.compile(

@@ -9,11 +9,16 @@ from urllib.parse import quote
 
 import pytest
 from django.db import connection
+from hypothesis import settings
 
 from example_project.embedded import CHECKOUT, Services, broker_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# No test fails for being slow: the machine may be busy with something else.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session", autouse=True)
