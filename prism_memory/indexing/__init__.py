@@ -23,6 +23,7 @@ from prism_memory.indexing.progress import (
     pending,
     pending_of_tenant,
 )
+from prism_memory.indexing.sizes import table_sizes
 from prism_memory.indexing.spaces import Space, active, find_active, known_space
 from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 
@@ -48,6 +49,7 @@ __all__ = [
     "pending_of_tenant",
     "recount",
     "retry_failed",
+    "table_sizes",
     "tenants",
     "vector_text",
     "waiting",

@@ -176,3 +176,11 @@ UPDATE prism_memory_scope AS scope
          GROUP BY place.id) AS counted
  WHERE scope.tenant = %(tenant)s::text AND scope.id = counted.id
    AND scope.vectors <> counted.vectors;
+
+-- name: table_sizes
+-- With their indexes and what is stored out of line.
+SELECT class.relname::text AS name, pg_total_relation_size(class.oid) AS bytes
+  FROM pg_class AS class
+ WHERE class.oid IN ('prism_memory_record'::regclass,
+                     'prism_memory_embedding'::regclass)
+ ORDER BY class.relname;

@@ -1,0 +1,192 @@
+"""``prism_memory_import``: conversations in a file become records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from prism_memory import ingest
+from prism_memory.conf import Limits
+from prism_memory.ingest.jsonl import LINE_BYTES
+from prism_memory.ingest.loading import BLOCK_BYTES
+from prism_memory.management.command import (
+    FAILED,
+    USAGE,
+    MemoryCommand,
+    add_common,
+    between,
+    database,
+    os_actor,
+)
+from prism_memory.management.draining import drain_tenants
+from prism_memory.management.progress import Progress
+from prism_memory.memory import Memory
+from prism_memory.types import Entry, Scope
+
+CHUNK_BYTES = BLOCK_BYTES // 16
+
+
+class Command(MemoryCommand):
+    """Import conversations."""
+
+    help = (
+        "Import conversations: each becomes an owner's memory, each session a source, "
+        "each turn a record at the owner's level. Entries are written in batches, each "
+        "whole or not at all. A second import changes nothing; one that was stopped "
+        "goes on where it was."
+    )
+    examples = """\
+examples:
+  manage.py prism_memory_import --format locomo locomo10.json --tenant acme
+  manage.py prism_memory_import --format locomo locomo10.json --tenant acme \\
+      --conversation conv-26 --owner-prefix trial- --embed
+  manage.py prism_memory_import --format jsonl chats.jsonl --tenant acme --json
+
+exit codes:
+  0    all is stored
+  1    the file was refused (the message names the place), or the work failed;
+       batches before that place stay
+  2    wrong usage
+  130  stopped by Ctrl-C; the same command goes on from there
+"""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="The file; read twice.")
+        parser.add_argument(
+            "--format",
+            required=True,
+            choices=["locomo", "jsonl"],
+            help="locomo: an array of conversations; jsonl: one entry a line.",
+        )
+        parser.add_argument("--tenant", required=True, help="Tenant to write to.")
+        parser.add_argument(
+            "--owner-prefix", default="", help="Put before each owner's name."
+        )
+        parser.add_argument(
+            "--limit",
+            type=between(1, 10**9),
+            help="At most so many conversations (owners, in JSON lines).",
+        )
+        parser.add_argument(
+            "--conversation",
+            action="append",
+            default=[],
+            metavar="ID",
+            help="Only this conversation; may be given several times.",
+        )
+        parser.add_argument(
+            "--embed",
+            action="store_true",
+            help="Embed in this process too, instead of leaving it to a worker.",
+        )
+        add_common(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = options["file"]
+        if not path.is_file():
+            raise CommandError(f"{path}: no such file.", returncode=USAGE)
+        again = "Stopped. What is stored stays; the same command goes on from there."
+        with self.refusals(interrupted=again):
+            selection = ingest.Selection(options["conversation"], options["limit"])
+            loaded = self._load(path, selection, options)
+            if selection.missing:
+                missing = ", ".join(selection.missing)
+                message = f"{path}: no conversation {missing} in the file."
+                raise CommandError(message, returncode=FAILED)
+            if options["embed"]:
+                self._embed(options)
+        self._answer(loaded, len(selection.seen), options)
+
+    def _load(
+        self, path: Path, selection: ingest.Selection, options: dict[str, Any]
+    ) -> ingest.Loaded:
+        with path.open("rb") as file:
+            bar = Progress(
+                self.progress_stream(),
+                "Importing",
+                path.stat().st_size,
+                silent=options["verbosity"] < 1,
+            )
+            try:
+                loaded = ingest.load(
+                    using=database(options),
+                    tenant=options["tenant"],
+                    target=ingest.fingerprint(path, *_words(options)),
+                    actor=os_actor(),
+                    items=_read(file, selection, options),
+                    write=partial(_remember, database(options)),
+                    rows=Limits().batch_entries,
+                    progress=lambda loaded: bar.update(
+                        file.tell(), f"{loaded.entries:,} entries"
+                    ),
+                )
+                bar.update(bar.total, f"{loaded.entries:,} entries")
+            finally:
+                bar.close()
+            return loaded
+
+    def _embed(self, options: dict[str, Any]) -> None:
+        done = drain_tenants(
+            using=database(options),
+            alias=None,
+            tenants=[options["tenant"]],
+            stream=self.progress_stream(),
+            silent=options["verbosity"] < 1,
+        )
+        if done.outage:
+            message = f"All is stored, but embedding stopped: {done.outage}"
+            raise CommandError(message, returncode=FAILED)
+
+    def _answer(
+        self, loaded: ingest.Loaded, conversations: int, options: dict[str, Any]
+    ) -> None:
+        found = {
+            "tenant": options["tenant"],
+            "conversations": conversations,
+            "entries": loaded.entries,
+            "changed": loaded.changed,
+            "resumed_at": loaded.resumed_at,
+        }
+        lines = [
+            f"{loaded.entries:,} entries of {conversations:,} conversations: "
+            + (
+                f"{loaded.changed:,} new or changed."
+                if loaded.changed
+                else "no change."
+            )
+        ]
+        if loaded.resumed_at:
+            lines.append(
+                f"Went on after entry {loaded.resumed_at:,} of an earlier run."
+            )
+        self.answer(found, options, *lines)
+
+
+def _words(options: dict[str, Any]) -> list[str]:
+    """Return what, beside the file, makes an import the same work."""
+    chosen = sorted(options["conversation"])
+    return [options["format"], options["owner_prefix"], str(options["limit"]), *chosen]
+
+
+def _read(
+    file: IO[bytes], selection: ingest.Selection, options: dict[str, Any]
+) -> Iterator[ingest.Incoming]:
+    form = {
+        "tenant": options["tenant"],
+        "owner_prefix": options["owner_prefix"],
+        "selection": selection,
+    }
+    if options["format"] == "locomo":
+        chunks = iter(partial(file.read, CHUNK_BYTES), b"")
+        return ingest.read_locomo(chunks, **form)
+    lines = iter(partial(file.readline, LINE_BYTES + 1), b"")
+    return ingest.read_jsonl(lines, **form)
+
+
+def _remember(using: str, scope: Scope, entries: list[Entry]) -> int:
+    memory = Memory(scope, actor=os_actor(), using=using)
+    return len(memory.remember(entries).changed)

@@ -1,0 +1,204 @@
+"""``prism_memory_index``."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from prism_memory import indexing
+from prism_memory.errors import ProviderUnavailable
+from prism_memory.memory import Memory
+from prism_memory.models import Embedding, EmbeddingSpace, Run
+from prism_memory.models import Scope as ScopeRow
+from prism_memory.types import Origin, Scope, Trust
+
+COMMAND = "prism_memory_index"
+DOWN = "tests.management.embedders.Down"
+PICKY = "tests.management.embedders.Picky"
+
+
+def remember(tenant, *texts):
+    memory = Memory(Scope(tenant, "ada"), origin=Origin(Trust.USER, "Ada"))
+    memory.remember(list(texts))
+    return memory
+
+
+def waiting(tenant):
+    return Embedding.objects.filter(tenant=tenant, vector=None).count()
+
+
+@pytest.fixture
+def embedder(settings):
+    def use(backend, **more):
+        chosen = {"default": {"BACKEND": backend}}
+        settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "EMBEDDERS": chosen, **more}
+
+    return use
+
+
+@pytest.mark.django_db
+class TestQueue:
+    def test_drain_embeds_what_waits_of_every_tenant(self, run):
+        remember("acme", "One.", "Two.")
+        remember("beta", "Three.")
+        result = run(COMMAND, "drain")
+        assert (result.code, result.out) == (0, "3 embedded, 0 failed\n")
+        assert (waiting("acme"), waiting("beta")) == (0, 0)
+        assert "Embedding 100%  3 of 3" in result.err
+
+    def test_drain_of_one_tenant_leaves_the_others(self, run):
+        remember("acme", "One.", "Two.")
+        remember("beta", "Three.")
+        assert run(COMMAND, "drain", "--tenant=acme", "--json").json["embedded"] == 2
+        assert (waiting("acme"), waiting("beta")) == (0, 1)
+
+    def test_drain_with_nothing_to_do_does_nothing(self, run):
+        remember("acme", "One.")
+        run(COMMAND, "drain")
+        result = run(COMMAND, "drain")
+        assert (result.code, result.out) == (0, "0 embedded, 0 failed\n")
+
+    def test_an_outage_ends_with_1_and_loses_nothing(self, run, embedder):
+        embedder(DOWN)
+        remember("acme", "One.")
+        result = run(COMMAND, "drain")
+        assert (result.code, result.message) == (1, "Stopped early: It is down.")
+        assert waiting("acme") == 1
+
+    def test_import_with_embed_tells_an_outage_too(self, run, embedder, jsonl):
+        embedder(DOWN)
+        path = jsonl({"text": "One."})
+        words = ("prism_memory_import", path, "--format=jsonl", "--tenant=acme")
+        result = run(*words, "--embed")
+        assert result.code == 1
+        assert result.message == "All is stored, but embedding stopped: It is down."
+
+    def test_a_refused_text_is_counted_shown_and_can_be_retried(self, run, embedder):
+        """C33."""
+        embedder(PICKY, EMBED_ATTEMPTS=1)
+        remember("acme", "Good.", "Bad.")
+        assert run(COMMAND, "drain").out == "1 embedded, 1 failed\n"
+        (tenant,) = run(COMMAND, "status", "--json").json["tenants"]
+        assert (tenant["tenant"], tenant["pending"], tenant["failed"]) == ("acme", 0, 1)
+        assert run(COMMAND, "retry").out == "1 texts will be tried again.\n"
+        embedder("tests.management.embedders.Mended")
+        assert run(COMMAND, "drain").out == "1 embedded, 0 failed\n"
+
+    def test_retry_of_one_tenant_leaves_the_others(self, run, embedder):
+        embedder(PICKY, EMBED_ATTEMPTS=1)
+        remember("acme", "Bad.")
+        remember("beta", "Bad.")
+        run(COMMAND, "drain")
+        assert run(COMMAND, "retry", "--tenant=beta", "--json").json == {"retried": 1}
+
+    def test_recount_puts_the_counts_right(self, run):
+        remember("acme", "One.", "Two.")
+        run(COMMAND, "drain")
+        ScopeRow.objects.filter(tenant="acme").update(vectors=99)
+        assert run(COMMAND, "recount").out == "1 scopes were off.\n"
+        assert ScopeRow.objects.get(tenant="acme").vectors == 2
+        assert run(COMMAND, "recount", "--json").json == {"corrected": 0}
+
+    def test_without_a_space_the_error_says_why(self, run):
+        result = run(COMMAND, "retry")
+        assert (result.code, "No vectors yet" in result.message) == (1, True)
+        assert result.message.endswith("(field: alias)")
+
+    def test_an_unknown_alias_is_told(self, run):
+        result = run(COMMAND, "drain", "--alias=defualt")
+        assert (result.code, "Did you mean 'default'" in result.message) == (1, True)
+
+    def test_status_of_an_empty_installation_is_empty(self, run):
+        found = run(COMMAND, "status", "--json").json
+        assert (found["spaces"], found["tenants"]) == ([], [])
+        assert set(found["tables"]) == {"prism_memory_embedding", "prism_memory_record"}
+
+    def test_status_tells_what_waits(self, run):
+        remember("acme", "One.", "Two.")
+        result = run(COMMAND, "status")
+        assert "hashing/fnv1a (64)" in result.out
+        (line,) = [row for row in result.out.splitlines() if row.startswith("acme")]
+        assert line.split()[1:3] == ["2", "0"]
+        only = run(COMMAND, "status", "--tenant=beta", "--json").json["tenants"]
+        assert [tenant["tenant"] for tenant in only] == ["beta"]
+
+    def test_an_index_needs_twice_as_many_candidates_as_links(self, run):
+        result = run(COMMAND, "create", "--m=40", "--ef-construction=64")
+        assert (result.code, "at least twice --m" in result.message) == (2, True)
+
+    def test_a_create_that_is_refused_leaves_a_failed_run(self, run, monkeypatch):
+        remember("acme", "One.")
+        monkeypatch.setattr(indexing, "create_index", unavailable)
+        assert run(COMMAND, "create").code == 1
+        assert Run.objects.get(kind="index").state == "failed"
+
+    def test_a_create_that_is_stopped_leaves_a_cancelled_run(self, run, monkeypatch):
+        remember("acme", "One.")
+        monkeypatch.setattr(indexing, "create_index", interrupted)
+        assert run(COMMAND, "create").code == 130
+        assert Run.objects.get(kind="index").state == "cancelled"
+
+
+def unavailable(**options):
+    raise ProviderUnavailable
+
+
+def interrupted(**options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.django_db(transaction=True)
+class TestIndex:
+    def test_create_makes_a_valid_index_as_a_run_of_the_installation(self, run):
+        remember("acme", "One.", "Two.")
+        run(COMMAND, "drain")
+        result = run(COMMAND, "create", "--m=8", "--ef-construction=32", "--json")
+        assert (result.code, result.json["valid"]) == (0, True)
+        done = Run.objects.get(kind="index")
+        assert (done.tenant, done.state, done.target) == (
+            "",
+            "done",
+            result.json["index"],
+        )
+        (space,) = run(COMMAND, "status", "--json").json["spaces"]
+        assert (space["index"], space["index_bytes"] > 0) == ("valid", True)
+        run(COMMAND, "drop")
+
+    def test_drop_takes_it_away_and_recall_stays_right(self, run):
+        memory = remember("acme", "The tram is yellow.")
+        run(COMMAND, "drain")
+        run(COMMAND, "create")
+        assert "is dropped" in run(COMMAND, "drop").out
+        result = run(COMMAND, "status", "--json")
+        assert (result.code, result.json["spaces"][0]["index"]) == (0, "none")
+        assert memory.recall("tram", legs="vector")[0].text == "The tram is yellow."
+
+    def test_status_tells_a_lost_index_case_c06(self, run):
+        memory = remember("acme", "The tram is yellow.")
+        run(COMMAND, "drain")
+        name = run(COMMAND, "create", "--json").json["index"]
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP INDEX {name}")
+        result = run(COMMAND, "status")
+        assert (result.code, "default (missing)" in result.message) == (1, True)
+        assert "missing" in result.out
+        assert memory.recall("tram", legs="vector")[0].text == "The tram is yellow."
+        assert run(COMMAND, "create").code == 0
+        assert run(COMMAND, "status").code == 0
+        run(COMMAND, "drop")
+
+    def test_status_tells_an_index_left_half_made_case_c06(self, run):
+        remember("acme", "One.")
+        run(COMMAND, "drain")
+        name = run(COMMAND, "create", "--json").json["index"]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE pg_index SET indisvalid = false"
+                " WHERE indexrelid = %s::regclass",
+                [name],
+            )
+        result = run(COMMAND, "status")
+        assert (result.code, "default (invalid)" in result.message) == (1, True)
+        assert run(COMMAND, "create", "--json").json["valid"] is True
+        run(COMMAND, "drop")
+        assert EmbeddingSpace.objects.get().index_mode == "none"
