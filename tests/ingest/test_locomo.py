@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from copy import deepcopy
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from prism_memory.ingest import BadEntry, Selection, read_locomo
 from prism_memory.ingest.locomo import MONTHS, date_in_words, session_time
 from prism_memory.types import Kind, Scope, Trust
 
-TURNS = [
+TURNS: list[dict[str, Any]] = [
     {"dia_id": "D1:1", "speaker": "Ada", "text": "I moved to Porto."},
     {
         "dia_id": "D1:2",
@@ -24,7 +25,7 @@ TURNS = [
         "img_url": ["somewhere"],
     },
 ]
-CONVERSATION = {
+CONVERSATION: dict[str, Any] = {
     "sample_id": "conv-1",
     "qa": [{"question": "Where does Ada live?"}],
     "conversation": {

@@ -33,12 +33,11 @@ CHUNK_BYTES = BLOCK_BYTES // 16
 class Command(MemoryCommand):
     """Import conversations."""
 
-    help = (
-        "Import conversations: each becomes an owner's memory, each session a source, "
-        "each turn a record at the owner's level. Entries are written in batches, each "
-        "whole or not at all. A second import changes nothing; one that was stopped "
-        "goes on where it was."
-    )
+    help = """\
+Import conversations: each becomes an owner's memory, each session a source, each turn
+a record at the owner's level. Entries are written in batches, each whole or not at
+all. A second import changes nothing; one that was stopped goes on where it was.
+"""
     examples = """\
 examples:
   manage.py prism_memory_import --format locomo locomo10.json --tenant acme
