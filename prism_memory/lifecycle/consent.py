@@ -11,7 +11,7 @@ from django.db import transaction
 
 from prism_memory import audit, signals
 from prism_memory.errors import NotVisible
-from prism_memory.lifecycle.tombstones import closure, lift, mark
+from prism_memory.lifecycle.tombstones import closure, hold_lineage, lift, mark
 from prism_memory.models import Record
 from prism_memory.types import (
     Actor,
@@ -54,6 +54,8 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
         check_bool(visible, "visible")
     changes = _labels(source, label)
     with transaction.atomic(using=using):
+        if visible is not None:
+            hold_lineage(using=using, tenant=scope.tenant, alone=True)
         record = _lock(using, scope, record_id)
         blocked = _block(using, scope, actor, record_id, at, visible=visible)
         if visible is not None:
@@ -124,7 +126,8 @@ def _block(
 
 def _state(record: Record, at: dt.datetime, *, visible: bool) -> dict[str, Any]:
     if visible:
-        granted_at = record.granted_at or at
+        stands = record.visible and record.revoked_at is None
+        granted_at = (record.granted_at if stands else None) or at
         return {"visible": True, "granted_at": granted_at, "revoked_at": None}
     return {"visible": False, "revoked_at": at}
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.errors import Invalid, NotVisible
+from prism_memory.lifecycle.tombstones import inherit
 from prism_memory.types import ReadMode, Scope
 
 RECORD = "record:"
@@ -15,9 +17,15 @@ EXTERNAL = "ext:"
 
 
 def write_edges(
-    *, using: str, scope: Scope, sources: Mapping[uuid.UUID, Sequence[str]]
+    *,
+    using: str,
+    scope: Scope,
+    sources: Mapping[uuid.UUID, Sequence[str]],
+    at: dt.datetime,
 ) -> None:
-    """Replace the lineage of records. Two to four queries.
+    """Replace the lineage of records. Three to six queries.
+
+    What blocks a source blocks them too, from their first moment on.
 
     Args:
         sources: For each record, the ids that the caller gave.
@@ -25,8 +33,6 @@ def write_edges(
     Raises:
         NotVisible: A ref names a record that is not in sight (B8).
     """
-    if not sources:
-        return
     refs = _resolve(using, scope, {i for ids in sources.values() for i in ids})
     edges = [
         (record_id, ref, position)
@@ -34,13 +40,17 @@ def write_edges(
         for position, ref in enumerate(dict.fromkeys(refs[i] for i in ids))
     ]
     sql = named("remember")
-    records = {"tenant": scope.tenant, "record_ids": list(sources)}
-    queries.execute(using, sql["clear_lineage"], records)
+    given = {
+        "tenant": scope.tenant,
+        "record_ids": list(sources),
+        "edge_record_ids": [record_id for record_id, _, _ in edges],
+        "source_refs": [ref for _, ref, _ in edges],
+        "positions": [position for _, _, position in edges],
+    }
+    queries.execute(using, sql["clear_lineage"], given)
     if edges:
-        columns = [list(column) for column in zip(*edges, strict=True)]
-        names = ("record_ids", "source_refs", "positions")
-        given = {"tenant": scope.tenant, **dict(zip(names, columns, strict=True))}
         queries.execute(using, sql["insert_lineage"], given)
+        inherit(using=using, tenant=scope.tenant, record_ids=list(sources), at=at)
 
 
 def _resolve(using: str, scope: Scope, ids: Iterable[str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from prism_memory.db.queries import named
 from prism_memory.errors import Conflict
 from prism_memory.lifecycle.entries import Identity, Row
 from prism_memory.lifecycle.lineage import write_edges
+from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import Consent, Scope, uuid7
 
 
@@ -27,7 +28,7 @@ class Stored:
     Args:
         ids: The record of each entry, in the caller's order.
         changed: Those that are new or changed.
-        pending: Those whose vector is to be made.
+        pending: Those that wait for their vector, also from before.
     """
 
     ids: tuple[uuid.UUID, ...]
@@ -46,8 +47,8 @@ def remember(
 ) -> Stored:
     """Store prepared rows at exactly ``scope``, and queue them for embedding.
 
-    Rows identical to what is stored change nothing. Five to twelve queries, whatever
-    the number of rows.
+    Rows identical to what is stored change nothing. Four to fifteen queries,
+    whatever the number of rows.
 
     Args:
         embedder: Alias whose live spaces get a pending vector for each row.
@@ -61,16 +62,17 @@ def remember(
     if not rows:
         return Stored((), frozenset(), frozenset())
     with transaction.atomic(using=using):
+        if any(row.entry.lineage for row in rows):
+            hold_lineage(using=using, tenant=scope.tenant)
         _ensure_scope(using, scope, at)
-        _refuse_conflicts(using, scope, rows)
         ids, changed = _write(using, scope, rows, at)
-        _write_lineage(using, scope, rows, ids)
-        pending = _enqueue(using, scope, rows, ids, embedder)
+        _write_lineage(using, scope, rows, ids, at)
+        pending, queued = _enqueue(using, scope, rows, ids, embedder)
         _announce(using, scope, changed)
-        if wake and pending:
+        if wake and queued:
             _wake(using, scope, embedder)
     ordered = tuple(ids[row.identity] for row in rows)
-    return Stored(ordered, frozenset(changed), frozenset(pending))
+    return Stored(ordered, frozenset(changed), pending)
 
 
 def _ensure_scope(using: str, scope: Scope, at: dt.datetime) -> None:
@@ -93,17 +95,30 @@ def _ensure_scope(using: str, scope: Scope, at: dt.datetime) -> None:
         raise Conflict(message, field="scope")
 
 
-def _refuse_conflicts(using: str, scope: Scope, rows: Sequence[Row]) -> None:
-    given = {**_identities(rows), "tenant": scope.tenant, "scope_id": scope.id}
-    consents = {row.identity: row.entry.consent for row in rows}
-    for found in queries.fetch(using, named("remember")["lock_existing"], given):
-        if found["revoked"] or found["held"]:
-            message = "A revoked or held record cannot be overwritten."
-            raise Conflict(message, field="key")
-        _refuse_consent(consents[_identity(found)], found)
+def _write(
+    using: str, scope: Scope, rows: Sequence[Row], at: dt.datetime
+) -> tuple[dict[Identity, uuid.UUID], list[uuid.UUID]]:
+    sql = named("remember")
+    distinct = {row.identity: row for row in rows}
+    sources = _ensure_sources(using, scope, distinct.values(), at)
+    given = {
+        **_columns(list(distinct.values()), sources),
+        "tenant": scope.tenant,
+        "scope_id": scope.id,
+        "at": at,
+    }
+    written = queries.fetch(using, sql["upsert_records"], given)
+    found = queries.fetch(using, sql["find_records"], given)
+    for row in found:
+        _refuse_conflict(distinct[_identity(row)].entry.consent, row)
+    ids = {_identity(row): row["id"] for row in found}
+    return ids, [row["id"] for row in written]
 
 
-def _refuse_consent(consent: Consent | None, found: dict[str, Any]) -> None:
+def _refuse_conflict(consent: Consent | None, found: dict[str, Any]) -> None:
+    if found["revoked"] or found["held"]:
+        message = "A revoked or held record cannot be overwritten."
+        raise Conflict(message, field="key")
     if consent is None:
         return
     mine = (consent.source.value, consent.scope.value, consent.visible)
@@ -111,29 +126,6 @@ def _refuse_consent(consent: Consent | None, found: dict[str, Any]) -> None:
     if mine != stored:
         message = "Remembering again does not change a consent; set_consent does."
         raise Conflict(message, field="consent")
-
-
-def _write(
-    using: str, scope: Scope, rows: Sequence[Row], at: dt.datetime
-) -> tuple[dict[Identity, uuid.UUID], list[uuid.UUID]]:
-    sql = named("remember")
-    distinct = list({row.identity: row for row in rows}.values())
-    sources = _ensure_sources(using, scope, distinct, at)
-    given = {
-        **_columns(distinct, sources),
-        "tenant": scope.tenant,
-        "scope_id": scope.id,
-        "at": at,
-    }
-    written = queries.fetch(using, sql["upsert_records"], given)
-    ids = {_identity(row): row["id"] for row in written}
-    if len(ids) < len(distinct):
-        unchanged = queries.fetch(using, sql["find_records"], given)
-        if any(row["revoked"] for row in unchanged):
-            message = "A revoked or held record cannot be overwritten."
-            raise Conflict(message, field="key")
-        ids.update((_identity(row), row["id"]) for row in unchanged)
-    return ids, [row["id"] for row in written]
 
 
 def _ensure_sources(
@@ -164,18 +156,13 @@ def _identity(found: dict[str, Any]) -> Identity:
     return (found["kind"], found["namespace"], found["partition"], found["key"])
 
 
-def _identities(rows: Iterable[Row]) -> dict[str, list[str]]:
-    names = ("kinds", "namespaces", "partitions", "keys")
-    columns = zip(*sorted({row.identity for row in rows}), strict=True)
-    return {name: list(column) for name, column in zip(names, columns, strict=True)}
-
-
 def _columns(rows: Sequence[Row], sources: dict[str, uuid.UUID]) -> dict[str, Any]:
     entries = [row.entry for row in rows]
     consents = [entry.consent for entry in entries]
     places = [entry.source for entry in entries]
     return {
         "ids": [row.id for row in rows],
+        "numbered": [row.id for row in rows if row.entry.sequence is not None],
         "kinds": [entry.kind.value for entry in entries],
         "tiers": [entry.tier.value for entry in entries],
         "namespaces": [entry.namespace for entry in entries],
@@ -206,14 +193,19 @@ def _columns(rows: Sequence[Row], sources: dict[str, uuid.UUID]) -> dict[str, An
 
 
 def _write_lineage(
-    using: str, scope: Scope, rows: Iterable[Row], ids: dict[Identity, uuid.UUID]
+    using: str,
+    scope: Scope,
+    rows: Iterable[Row],
+    ids: dict[Identity, uuid.UUID],
+    at: dt.datetime,
 ) -> None:
     sources = {
         ids[row.identity]: row.entry.lineage.source_ids
         for row in rows
         if row.entry.lineage is not None
     }
-    write_edges(using=using, scope=scope, sources=sources)
+    if sources:
+        write_edges(using=using, scope=scope, sources=sources, at=at)
 
 
 def _enqueue(
@@ -222,7 +214,8 @@ def _enqueue(
     rows: Sequence[Row],
     ids: dict[Identity, uuid.UUID],
     embedder: str,
-) -> list[uuid.UUID]:
+) -> tuple[frozenset[uuid.UUID], bool]:
+    """Return what waits for a vector, and whether any of it is new in the queue."""
     texts = {ids[row.identity]: row.embed_sha256 for row in rows}
     given = {
         "tenant": scope.tenant,
@@ -232,7 +225,8 @@ def _enqueue(
         "sha256s": list(texts.values()),
     }
     found = queries.fetch(using, named("remember")["enqueue_embeddings"], given)
-    return list({row["record_id"] for row in found})
+    waiting = frozenset(row["record_id"] for row in found)
+    return waiting, any(row["queued"] for row in found)
 
 
 def _announce(using: str, scope: Scope, changed: Sequence[uuid.UUID]) -> None:

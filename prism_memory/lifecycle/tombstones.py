@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
-from typing import Final
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
@@ -14,6 +15,16 @@ from prism_memory.types import Actor, TombstoneReason, uuid7
 MOST_DISTANCE: Final = 8
 MOST_REFS: Final = 256
 """Source: S0; distance is that of the graph, from the nearest root (B158, B160)."""
+
+
+def hold_lineage(*, using: str, tenant: str, alone: bool = False) -> None:
+    """Take part in the tenant's lineage until the transaction ends. One query.
+
+    Args:
+        alone: For who blocks or unblocks a closure: nobody derives meanwhile.
+    """
+    statement = named("lineage")["own_lineage" if alone else "share_lineage"]
+    queries.execute(using, statement, {"tenant": tenant})
 
 
 def closure(*, using: str, tenant: str, roots: Sequence[str]) -> list[str]:
@@ -49,15 +60,40 @@ def mark(
     at: dt.datetime,
 ) -> int:
     """Put a tombstone on each ref; return how many are new. One query."""
-    given = {
-        "tenant": tenant,
-        "ids": [uuid7() for _ in refs],
-        "target_refs": list(refs),
+    stone = {
         "root_ref": root,
         "reason": reason.value,
         "hold": False,
         "actor": actor.name,
+    }
+    return _put(using, tenant, [{"target_ref": ref, **stone} for ref in refs], at)
+
+
+def inherit(
+    *, using: str, tenant: str, record_ids: Sequence[uuid.UUID], at: dt.datetime
+) -> int:
+    """Block records, and all derived from them, by what blocks their sources.
+
+    What is written after a revocation hides as what was there before, and comes back
+    with it. Returns how many tombstones are new. One query, two where any is found.
+    """
+    given = {"tenant": tenant, "record_ids": list(record_ids)}
+    stones = queries.fetch(using, named("lineage")["inherited"], given)
+    return _put(using, tenant, stones, at) if stones else 0
+
+
+def _put(
+    using: str, tenant: str, stones: Sequence[Mapping[str, Any]], at: dt.datetime
+) -> int:
+    given = {
+        "tenant": tenant,
         "at": at,
+        "ids": [uuid7() for _ in stones],
+        "target_refs": [stone["target_ref"] for stone in stones],
+        "root_refs": [stone["root_ref"] for stone in stones],
+        "reasons": [stone["reason"] for stone in stones],
+        "holds": [stone["hold"] for stone in stones],
+        "actors": [stone["actor"] for stone in stones],
     }
     return queries.execute(using, named("lineage")["mark"], given)
 

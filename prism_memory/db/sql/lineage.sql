@@ -1,5 +1,37 @@
 -- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in.
 
+-- name: share_lineage
+-- Held to the end of the transaction by every writer of lineage; they do not wait for
+-- each other. Whoever blocks or unblocks a closure waits for them, and they for it:
+-- else what is derived at the same moment would be missed by both.
+SELECT pg_advisory_xact_lock_shared(
+         hashtextextended('prism_memory lineage of ' || %(tenant)s::text, 0));
+
+-- name: own_lineage
+SELECT pg_advisory_xact_lock(
+         hashtextextended('prism_memory lineage of ' || %(tenant)s::text, 0));
+
+-- name: inherited
+-- What blocks records, and all that is derived from them, since it blocks a source.
+WITH RECURSIVE blocked(target_ref, root_ref, reason, hold, actor) AS (
+  SELECT 'record:' || edge.record_id::text, stone.root_ref, stone.reason, stone.hold,
+         stone.actor
+    FROM prism_memory_lineageedge AS edge
+    JOIN prism_memory_tombstone AS stone
+      ON stone.tenant = edge.tenant AND stone.target_ref = edge.source_ref
+     AND stone.cleared_at IS NULL
+   WHERE edge.tenant = %(tenant)s::text
+     AND edge.record_id = ANY(%(record_ids)s::uuid[])
+  UNION
+  SELECT 'record:' || edge.record_id::text, blocked.root_ref, blocked.reason,
+         blocked.hold, blocked.actor
+    FROM blocked
+    JOIN prism_memory_lineageedge AS edge
+      ON edge.tenant = %(tenant)s::text AND edge.source_ref = blocked.target_ref)
+SELECT target_ref, root_ref, reason, hold, actor
+  FROM blocked
+ ORDER BY target_ref, root_ref, reason;
+
 -- name: closure
 -- Everything derived from the roots, with its distance from the nearest. One more
 -- than the most distance is walked, so that too far is known as such.
@@ -20,9 +52,11 @@ SELECT ref, min(distance) AS distance
 -- name: mark
 INSERT INTO prism_memory_tombstone
        (id, tenant, target_ref, root_ref, reason, hold, supersedes_ref, actor, at)
-SELECT given.id, %(tenant)s::text, given.target_ref, %(root_ref)s::text,
-       %(reason)s::text, %(hold)s::boolean, '', %(actor)s::text, %(at)s::timestamptz
-  FROM unnest(%(ids)s::uuid[], %(target_refs)s::text[]) AS given(id, target_ref)
+SELECT given.id, %(tenant)s::text, given.target_ref, given.root_ref, given.reason,
+       given.hold, '', given.actor, %(at)s::timestamptz
+  FROM unnest(%(ids)s::uuid[], %(target_refs)s::text[], %(root_refs)s::text[],
+              %(reasons)s::text[], %(holds)s::boolean[], %(actors)s::text[])
+       AS given(id, target_ref, root_ref, reason, hold, actor)
 ON CONFLICT (tenant, target_ref, root_ref, reason) WHERE cleared_at IS NULL
 DO NOTHING;
 

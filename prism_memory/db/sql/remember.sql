@@ -37,28 +37,11 @@ SELECT id, key
    AND scope_id = %(scope_id)s::uuid
    AND key = ANY(%(keys)s::text[]);
 
--- name: lock_existing
--- Rows that this batch would overwrite, locked in one order so that writers never
--- deadlock; a revoked or held one refuses.
-SELECT record.kind, record.namespace, record.partition, record.key,
-       record.revoked_at IS NOT NULL AS revoked,
-       record.consent_source, record.consent_scope, record.visible,
-       EXISTS (SELECT FROM prism_memory_tombstone AS stone
-                WHERE stone.tenant = record.tenant
-                  AND stone.target_ref = 'record:' || record.id::text
-                  AND stone.hold AND stone.cleared_at IS NULL) AS held
-  FROM prism_memory_record AS record
-  JOIN unnest(%(kinds)s::text[], %(namespaces)s::text[], %(partitions)s::text[],
-              %(keys)s::text[]) AS given(kind, namespace, partition, key)
-    ON record.kind = given.kind AND record.namespace = given.namespace
-   AND record.partition = given.partition AND record.key = given.key
- WHERE record.tenant = %(tenant)s::text AND record.scope_id = %(scope_id)s::uuid
- ORDER BY record.id
-   FOR NO KEY UPDATE OF record;
-
 -- name: upsert_records
--- Sequence numbers follow the caller's order; rows are written in key order, so that
--- two batches never wait for each other in a circle. Identical rows stay untouched.
+-- Sequence numbers follow the caller's order; rows are written, and so locked, in key
+-- order only, so that two batches never wait for each other in a circle. Identical rows
+-- stay untouched. ``numbered`` are the ids of the rows whose sequence the caller gave:
+-- a number alone might be another row's next one.
 INSERT INTO prism_memory_record AS record
        (id, tenant, scope_id, kind, tier, namespace, partition, key, text,
         lexical_text, embed_text, language, sha256, sequence, importance, uses,
@@ -107,7 +90,7 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
        embed_text = excluded.embed_text,
        language = excluded.language,
        sha256 = excluded.sha256,
-       sequence = CASE WHEN excluded.sequence = ANY(%(sequences)s::bigint[])
+       sequence = CASE WHEN excluded.id = ANY(%(numbered)s::uuid[])
                        THEN excluded.sequence ELSE record.sequence END,
        importance = excluded.importance,
        metadata = excluded.metadata,
@@ -133,13 +116,20 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
             excluded.writer, excluded.source_id, excluded.ordinal,
             excluded.happened_at, excluded.expires_at, excluded.valid_from,
             excluded.valid_to)
-        OR (excluded.sequence = ANY(%(sequences)s::bigint[])
+        OR (excluded.id = ANY(%(numbered)s::uuid[])
             AND excluded.sequence <> record.sequence))
-RETURNING id, kind, namespace, partition, key, version;
+RETURNING id;
 
 -- name: find_records
+-- The batch as it now stands. What refuses to be overwritten is asked here, when every
+-- row is locked.
 SELECT record.id, record.kind, record.namespace, record.partition, record.key,
-       record.revoked_at IS NOT NULL AS revoked
+       record.revoked_at IS NOT NULL AS revoked,
+       record.consent_source, record.consent_scope, record.visible,
+       EXISTS (SELECT FROM prism_memory_tombstone AS stone
+                WHERE stone.tenant = record.tenant
+                  AND stone.target_ref = 'record:' || record.id::text
+                  AND stone.hold AND stone.cleared_at IS NULL) AS held
   FROM prism_memory_record AS record
   JOIN unnest(%(kinds)s::text[], %(namespaces)s::text[], %(partitions)s::text[],
               %(keys)s::text[]) AS given(kind, namespace, partition, key)
@@ -148,23 +138,35 @@ SELECT record.id, record.kind, record.namespace, record.partition, record.key,
  WHERE record.tenant = %(tenant)s::text AND record.scope_id = %(scope_id)s::uuid;
 
 -- name: enqueue_embeddings
--- One row per record and live space: the vector, and until it is there the queue.
-INSERT INTO prism_memory_embedding AS embedding
-       (tenant, space_id, record_id, scope_id, sha256, attempts, error, created_at,
-        next_try_at)
-SELECT %(tenant)s::text, space.id, given.record_id, %(scope_id)s::uuid, given.sha256,
-       0, '', statement_timestamp(), statement_timestamp()
-  FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[])
-       AS given(record_id, sha256)
- CROSS JOIN prism_memory_embeddingspace AS space
- WHERE space.alias = %(alias)s::text AND space.state IN ('active', 'building')
- ORDER BY given.record_id
-ON CONFLICT (tenant, space_id, record_id) DO UPDATE
-   SET vector = NULL, sha256 = excluded.sha256, attempts = 0, claimed_until = NULL,
-       next_try_at = excluded.next_try_at, failed_at = NULL, error = '',
-       created_at = excluded.created_at
- WHERE embedding.sha256 <> excluded.sha256
-RETURNING record_id;
+-- One row per record and live space: the vector, and until it is there the queue. Those
+-- of the batch that wait already are told too.
+WITH live AS (
+  SELECT id FROM prism_memory_embeddingspace
+   WHERE alias = %(alias)s::text AND state IN ('active', 'building')),
+queued AS (
+  INSERT INTO prism_memory_embedding AS embedding
+         (tenant, space_id, record_id, scope_id, sha256, attempts, error, created_at,
+          next_try_at)
+  SELECT %(tenant)s::text, live.id, given.record_id, %(scope_id)s::uuid, given.sha256,
+         0, '', statement_timestamp(), statement_timestamp()
+    FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[])
+         AS given(record_id, sha256)
+   CROSS JOIN live
+   ORDER BY given.record_id
+  ON CONFLICT (tenant, space_id, record_id) DO UPDATE
+     SET vector = NULL, sha256 = excluded.sha256, attempts = 0, claimed_until = NULL,
+         next_try_at = excluded.next_try_at, failed_at = NULL, error = '',
+         created_at = excluded.created_at
+   WHERE embedding.sha256 <> excluded.sha256
+  RETURNING record_id)
+SELECT record_id, TRUE AS queued FROM queued
+UNION ALL
+SELECT waiting.record_id, FALSE AS queued
+  FROM prism_memory_embedding AS waiting
+  JOIN live ON live.id = waiting.space_id
+ WHERE waiting.tenant = %(tenant)s::text
+   AND waiting.record_id = ANY(%(record_ids)s::uuid[])
+   AND waiting.vector IS NULL AND waiting.failed_at IS NULL;
 
 -- name: resolve_keys
 -- Keys of records in sight; of several, the narrowest scope's, then the oldest.
@@ -185,11 +187,17 @@ SELECT record.id
    AND record.id = ANY(%(ids)s::uuid[]);
 
 -- name: clear_lineage
-DELETE FROM prism_memory_lineageedge
- WHERE tenant = %(tenant)s::text AND record_id = ANY(%(record_ids)s::uuid[]);
+-- What is given again stays as it is.
+DELETE FROM prism_memory_lineageedge AS edge
+ WHERE edge.tenant = %(tenant)s::text AND edge.record_id = ANY(%(record_ids)s::uuid[])
+   AND (edge.record_id, edge.source_ref) NOT IN (
+         SELECT * FROM unnest(%(edge_record_ids)s::uuid[], %(source_refs)s::text[]));
 
 -- name: insert_lineage
-INSERT INTO prism_memory_lineageedge (tenant, record_id, source_ref, position)
+INSERT INTO prism_memory_lineageedge AS edge (tenant, record_id, source_ref, position)
 SELECT %(tenant)s::text, given.record_id, given.source_ref, given.position
-  FROM unnest(%(record_ids)s::uuid[], %(source_refs)s::text[],
-              %(positions)s::smallint[]) AS given(record_id, source_ref, position);
+  FROM unnest(%(edge_record_ids)s::uuid[], %(source_refs)s::text[],
+              %(positions)s::smallint[]) AS given(record_id, source_ref, position)
+ON CONFLICT (tenant, record_id, source_ref) DO UPDATE
+   SET position = excluded.position
+ WHERE edge.position <> excluded.position;
