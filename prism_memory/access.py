@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -19,9 +19,25 @@ from psycopg import sql
 from prism_memory.db.expressions import NamedCondition
 from prism_memory.db.filters import Compiled
 from prism_memory.db.queries import named
-from prism_memory.errors import NotVisible
+from prism_memory.errors import Invalid, NotVisible
 from prism_memory.models import Record
-from prism_memory.types import Kind, ReadMode, Scope, Tier
+from prism_memory.types import (
+    Kind,
+    ReadMode,
+    Scope,
+    Tier,
+    check_choice,
+    check_text,
+    check_uuid,
+)
+
+NARROWING: Final[Mapping[str, Callable[[object, str], object]]] = {
+    "kinds": lambda value, name: check_choice(value, Kind, name),
+    "tiers": lambda value, name: check_choice(value, Tier, name),
+    "namespaces": check_text,
+    "ids": check_uuid,
+}
+"""How each value of what narrows a reading is checked."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +53,10 @@ class Reader:
         at: Moment of the reading; expiry is judged by it.
         valid_at: Moment that validity is judged by; ``at`` when None.
         where: Conditions on the metadata.
+
+    Raises:
+        Invalid: An unknown kind or tier, a name that cannot be stored, an id that is
+            none, or a single value where a collection is meant.
     """
 
     scope: Scope
@@ -50,6 +70,18 @@ class Reader:
     partition: str | None = None
     ids: Collection[uuid.UUID] | None = None
     where: Compiled = field(default_factory=Compiled)
+
+    def __post_init__(self) -> None:
+        for name, check in NARROWING.items():
+            values = getattr(self, name)
+            if values is None:
+                continue
+            if isinstance(values, str) or not isinstance(values, Collection):
+                message = f"{name} must be a collection."
+                raise Invalid(message, field=name)
+            object.__setattr__(self, name, [check(value, name) for value in values])
+        if self.partition is not None:
+            check_text(self.partition, "partition")
 
     def condition(self) -> sql.Composed:
         """Return the rule as SQL over the row called ``record``."""
@@ -72,7 +104,7 @@ class Reader:
             "tiers": _texts(self.tiers),
             "namespaces": _texts(self.namespaces),
             "partition": self.partition,
-            "ids": None if self.ids is None else list(self.ids),
+            "ids": self.ids,
             **self.where.parameters,
         }
 

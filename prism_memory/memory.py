@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.utils import timezone
@@ -48,9 +48,21 @@ from prism_memory.types import (
     check_choice,
     check_text,
     check_time,
+    check_uuid,
 )
 
 I = TypeVar("I", bound=Item)  # noqa: E741 - an item
+
+SHOWN: Final = (
+    "text",
+    "metadata",
+    "key",
+    "namespace",
+    "partition",
+    "source",
+    "writer",
+)
+"""Fields of an item that never show a configured secret (B133)."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +74,15 @@ class Remembered:
         pending: Some wait for their vector; until then they are found by their words.
         done: ``done.wait(timeout_seconds)`` waits for the vectors.
         changed: Those that are new or differ from what was stored.
+        degraded: Why ``wait=True`` left some pending, or empty. ``done.now()`` says
+            which, and why for each.
     """
 
     accepted: tuple[uuid.UUID, ...]
     pending: bool
     done: indexing.Done
     changed: frozenset[uuid.UUID] = frozenset()
+    degraded: str = ""
 
 
 class Memory:
@@ -133,7 +148,8 @@ class Memory:
         Args:
             entries: A text, an ``Entry``, a mapping of its fields, or a list of them.
             origin: Of this call's entries; the memory's own when None.
-            wait: Embed in this call, after its own commit. Calls the embedder.
+            wait: Embed in this call, after its own commit. Calls the embedder. What
+                it cannot embed stays stored and pending, and is tried again later.
             cancelled: Asked between two batches of embedding; True stops there. What
                 was stored stays, and the worker embeds it.
 
@@ -166,12 +182,14 @@ class Memory:
             at=timezone.now(),
             wake=not wait,
         )
-        done = indexing.Done(self.using, self.scope.tenant, space, stored.pending)
+        done = indexing.Done(
+            self.using, self.scope.tenant, space, frozenset(stored.ids)
+        )
+        remembered = Remembered(stored.ids, bool(stored.pending), done, stored.changed)
         if wait and space is not None and stored.pending:
-            self._embed_now(space, stored.pending, cancelled)
-            waiting = bool(done.wait().pending)
-            return Remembered(stored.ids, waiting, done, stored.changed)
-        return Remembered(stored.ids, bool(stored.pending), done, stored.changed)
+            outage = self._embed_now(space, stored.pending, cancelled)
+            return settled(remembered, outage)
+        return remembered
 
     def get(self, record_id: uuid.UUID | str) -> Item:
         """Return one record in sight. One query.
@@ -180,7 +198,7 @@ class Memory:
             NotVisible: No such record, or it is not in sight.
         """
         found = recall.get(
-            using=self.using, reader=self._reader(), record_id=as_uuid(record_id)
+            using=self.using, reader=self._reader(), record_id=check_uuid(record_id)
         )
         return self._masked(found)
 
@@ -308,12 +326,12 @@ class Memory:
             using=self.using,
             scope=self.scope,
             actor=self.actor,
-            record_id=as_uuid(record_id),
+            record_id=check_uuid(record_id),
             at=timezone.now(),
             visible=visible,
             source=source,
             label=label,
-            reason=reason,
+            reason=self.redaction.text(check_text(reason, "reason")),
         )
 
     async def aset_consent(self, record_id: uuid.UUID | str, **kwargs: Any) -> None:  # noqa: ANN401
@@ -382,9 +400,9 @@ class Memory:
         space: indexing.Space,
         record_ids: Collection[uuid.UUID],
         cancelled: Callable[[], bool] | None,
-    ) -> None:
+    ) -> str:
         embedder = backends.get_embedder(self.embedder)
-        indexing.drain(
+        done = indexing.drain(
             using=self.using,
             tenant=self.scope.tenant,
             space=space,
@@ -394,6 +412,7 @@ class Memory:
             batch=self.limits.embed_batch,
             record_ids=record_ids,
         )
+        return done.outage
 
     def _reader(
         self,
@@ -421,11 +440,23 @@ class Memory:
         return check_limit(value, limit, name)
 
     def _masked(self, found: I) -> I:
-        return replace(
-            found,
-            text=self.redaction.mask(found.text),
-            metadata=self.redaction.mask_json(found.metadata),
-        )
+        redaction = self.redaction
+        if not redaction.secrets:
+            return found
+        shown = {name: redaction.mask_json(getattr(found, name)) for name in SHOWN}
+        return replace(found, **shown)
+
+
+def settled(remembered: Remembered, outage: str) -> Remembered:
+    """Return what a remember did, after it tried to embed.
+
+    What another worker holds is waited for, but not an embedder that is down.
+    """
+    done = remembered.done
+    state = done.now() if outage else done.settle()
+    reasons = [outage, *state.errors.values()] if state.pending else []
+    degraded = next(filter(None, reasons), "")
+    return replace(remembered, pending=bool(state.pending), degraded=degraded)
 
 
 def embed_query(embedder: backends.Embedder, text: str) -> Vector:
@@ -443,21 +474,6 @@ def check_scope(scope: object) -> Scope:
         message = "A memory needs a Scope."
         raise ScopeDenied(message, field="scope")
     return scope
-
-
-def as_uuid(value: object) -> uuid.UUID:
-    """Return ``value`` as an id.
-
-    Raises:
-        Invalid: It is none.
-    """
-    if isinstance(value, uuid.UUID):
-        return value
-    try:
-        return uuid.UUID(str(value))
-    except ValueError:
-        message = "A record's id is a UUID."
-        raise Invalid(message, field="id") from None
 
 
 def check_legs(legs: str) -> str:

@@ -145,6 +145,21 @@ def _check_scalar(value: object, name: str) -> None:
         raise Invalid(message, field=name)
 
 
+def check_uuid(value: object, name: str = "id") -> uuid.UUID:
+    """Return ``value`` as an id.
+
+    Raises:
+        Invalid: It is none.
+    """
+    if isinstance(value, uuid.UUID):
+        return value
+    try:
+        return uuid.UUID(str(value))
+    except ValueError:
+        message = f"{name} must be a UUID."
+        raise Invalid(message, field=name) from None
+
+
 def check_bool(value: object, name: str) -> bool:
     """Return ``value`` if it is true or false.
 

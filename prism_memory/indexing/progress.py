@@ -43,11 +43,13 @@ class Indexed:
         indexed: Records that have their vector.
         failed: Records given up, with the reason.
         pending: Records that still wait.
+        errors: Why the last try of a pending record failed; it is tried again later.
     """
 
     indexed: frozenset[uuid.UUID] = frozenset()
     failed: Mapping[uuid.UUID, str] = field(default_factory=dict)
     pending: frozenset[uuid.UUID] = frozenset()
+    errors: Mapping[uuid.UUID, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,10 @@ class Done:
         rows = queries.fetch(self.using, sql, given)
         indexed = frozenset(row["record_id"] for row in rows if row["indexed"])
         failed = {row["record_id"]: row["error"] for row in rows if row["failed"]}
-        waiting = {row["record_id"] for row in rows} - indexed - failed.keys()
-        return Indexed(indexed, failed, frozenset(waiting))
+        waiting = {row["record_id"]: row["error"] for row in rows}
+        waiting = {i: e for i, e in waiting.items() if i not in {*indexed, *failed}}
+        errors = {record_id: error for record_id, error in waiting.items() if error}
+        return Indexed(indexed, failed, frozenset(waiting), errors)
 
     def wait(self, timeout_seconds: float = 30.0) -> Indexed:
         """Wait until none is pending, or the time is over.
@@ -82,11 +86,25 @@ class Done:
             Unsupported: Inside an open transaction, where nobody else can see the
                 records and so nobody will ever index them.
         """
-        if self.record_ids and in_host_transaction(self.using):
+        state = self.now()
+        if state.pending and in_host_transaction(self.using):
             message = "done.wait() cannot end inside an open transaction."
             raise Unsupported(message)
         end = time.monotonic() + timeout_seconds
-        while (state := self.now()).pending and time.monotonic() < end:
+        while state.pending and time.monotonic() < end:
+            time.sleep(POLL_SECONDS)
+            state = self.now()
+        return state
+
+    def settle(self, timeout_seconds: float = 30.0) -> Indexed:
+        """Wait until each has its vector or failed a try, or the time is over.
+
+        For who just tried themselves: what is left is in another's hands.
+        """
+        end = time.monotonic() + timeout_seconds
+        while (state := self.now()).pending - state.errors.keys():
+            if time.monotonic() >= end:
+                break
             time.sleep(POLL_SECONDS)
         return state
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
+from itertools import islice
 from typing import Any, Final
 
 from django.utils.module_loading import import_string
@@ -34,6 +35,8 @@ ImportanceFrom = Callable[[Mapping[str, Any]], float]
 
 FIELDS: Final = frozenset(field.name for field in fields(Entry)) - {"origin"}
 """What a mapping may name. Not the origin: content never vouches for itself (C27)."""
+
+TEXTS: Final = ("text", "lexical_text", "embed_text")
 
 NESTED: Final[Mapping[str, type]] = {
     "consent": Consent,
@@ -85,10 +88,15 @@ def read(given: Given | Iterable[Given], *, limits: Limits) -> tuple[Entry, ...]
         Invalid: An item is no entry; the error names the field.
         LimitExceeded: More than ``batch_entries`` of them.
     """
-    one = isinstance(given, str | Entry | Mapping)
-    items = [given] if one else list(given)  # type: ignore[arg-type]
-    if len(items) > limits.batch_entries:
-        message = f"One call takes {limits.batch_entries} entries (batch_entries)."
+    one = isinstance(given, str | bytes | Entry | Mapping)
+    many: object = [given] if one else given
+    if not isinstance(many, Iterable):
+        message = "Entries are a text, an Entry, a mapping, or an iterable of them."
+        raise Invalid(message, field="entries")
+    most = limits.batch_entries
+    items = list(islice(many, most + 1))
+    if len(items) > most:
+        message = f"One call takes {most} entries (batch_entries)."
         raise LimitExceeded(message, field="entries")
     return tuple(_read_one(item) for item in items)
 
@@ -115,11 +123,15 @@ def _nested(name: str, value: Any) -> Any:  # noqa: ANN401 - any field
     kind = NESTED.get(name)
     if kind is None or not isinstance(value, Mapping):
         return value
-    known = {field.name for field in fields(kind)}
+    known = {field.name: field.default is MISSING for field in fields(kind)}
     unknown = sorted(str(key) for key in value if key not in known)
     if unknown:
         message = f"{name} has no field {', '.join(unknown)}."
         raise Invalid(message, field=name)
+    for missing in (key for key, needed in known.items() if needed):
+        if missing not in value:
+            message = f"{name} needs a {missing}."
+            raise Invalid(message, field=f"{name}.{missing}")
     return kind(**value)
 
 
@@ -159,6 +171,7 @@ def _prepare_one(
     if written_by is None:
         message = "An entry needs an origin: who vouches for it, and who wrote it."
         raise Invalid(message, field="origin")
+    _refuse_secret_names(entry, written_by, redaction)
     clean = _redacted(entry, redaction, derive)
     _check_limits(clean, limits)
     sha256 = hashlib.sha256(clean.text.encode())
@@ -175,24 +188,45 @@ def _prepare_one(
     )
 
 
+def _refuse_secret_names(entry: Entry, origin: Origin, redaction: Redaction) -> None:
+    if not redaction.secrets:
+        return
+    names = {
+        "key": entry.key,
+        "namespace": entry.namespace,
+        "partition": entry.partition,
+        "writer": origin.writer,
+        "source.key": entry.source.key if entry.source else None,
+    }
+    redaction.check_names(names)
+    for name in entry.lineage.source_ids if entry.lineage else ():
+        redaction.check_names({"lineage.source_ids": name})
+
+
 def _redacted(
     entry: Entry, redaction: Redaction, derive: ImportanceFrom | None
 ) -> Entry:
     texts = {
-        name: None if value is None else redaction.text(value)
-        for name, value in (
-            ("text", entry.text),
-            ("lexical_text", entry.lexical_text),
-            ("embed_text", entry.embed_text),
-        )
+        name: redaction.text(value)
+        for name in TEXTS
+        if (value := getattr(entry, name)) is not None
     }
     return replace(
         entry,
-        **texts,  # type: ignore[arg-type] # text is never None here
+        **texts,  # type: ignore[arg-type] # mypy takes each for any field
         metadata=redaction.json(entry.metadata),
+        source=_redacted_source(entry.source, redaction),
         importance=_importance(entry, redaction, derive),
         reflection=None,
     )
+
+
+def _redacted_source(
+    source: SourceRef | None, redaction: Redaction
+) -> SourceRef | None:
+    if source is None or not source.uri:
+        return source
+    return replace(source, uri=redaction.text(source.uri))
 
 
 def _importance(
@@ -205,12 +239,13 @@ def _importance(
 
 
 def _check_limits(entry: Entry, limits: Limits) -> None:
-    for name in ("text", "lexical_text", "embed_text"):
+    for name in TEXTS:
         if len(getattr(entry, name) or "") > limits.text_characters:
             most = limits.text_characters
             message = f"{name} is over {most} characters (text_characters)."
             raise LimitExceeded(message, field=name)
-    payload = [entry.text, entry.lexical_text, entry.embed_text, entry.metadata]
+    uri = entry.source.uri if entry.source else ""
+    payload = [*(getattr(entry, name) for name in TEXTS), entry.metadata, uri]
     if len(to_json(payload, "metadata").encode()) > limits.payload_bytes:
         message = f"An entry is over {limits.payload_bytes} bytes (payload_bytes)."
         raise LimitExceeded(message, field="metadata")

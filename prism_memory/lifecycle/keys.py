@@ -129,8 +129,10 @@ def authenticate(*, using: str, token: str, at: dt.datetime) -> Grant | None:
 def _parts(token: str) -> tuple[uuid.UUID | None, str]:
     prefix, _, rest = token.partition("_")
     name, _, secret = rest.partition("_")
+    if prefix != PREFIX or not token.isascii():
+        return None, ""
     try:
-        return (uuid.UUID(hex=name) if prefix == PREFIX else None), secret
+        return uuid.UUID(hex=name), secret
     except ValueError:
         return None, ""
 

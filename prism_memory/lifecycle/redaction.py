@@ -55,6 +55,22 @@ class Redaction:
             value = value.replace(secret, REDACTED)
         return value
 
+    def check_names(self, names: Mapping[str, str | None]) -> None:
+        """Refuse a name that holds a configured secret.
+
+        A name cannot be redacted: it is an identity, and two names would become one.
+
+        Args:
+            names: Each with the field it stands in.
+
+        Raises:
+            Invalid: One does; the message does not repeat it.
+        """
+        for field, name in names.items():
+            if name and self.mask(name) != name:
+                message = f"{field} holds a configured secret."
+                raise Invalid(message, field=field)
+
     def json(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
         """Return a copy of ``value`` with every string and key redacted."""
         return _mapped(value, self.text)
