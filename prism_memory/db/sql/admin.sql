@@ -6,7 +6,7 @@ SELECT place.id, (
          SELECT count(*)
            FROM (SELECT FROM prism_memory_record AS record
                   WHERE record.tenant = %(tenant)s::text AND record.scope_id = place.id
-                  LIMIT %(most)s::integer) AS some) AS records
+                  LIMIT %(most)s::integer) AS counted) AS records
   FROM unnest(%(scope_ids)s::uuid[]) AS place(id);
 
 -- name: count_queues

@@ -1,0 +1,28 @@
+"""The admin's pages, one file per page group. Read-only but for a few governed verbs.
+
+Importing this package registers them with Django's default admin site.
+"""
+
+from prism_memory.admin import (
+    audit,
+    keys,
+    records,
+    runs,
+    scopes,
+    sources,
+    spaces,
+    tenants,
+    tombstones,
+)
+
+__all__ = [
+    "audit",
+    "keys",
+    "records",
+    "runs",
+    "scopes",
+    "sources",
+    "spaces",
+    "tenants",
+    "tombstones",
+]

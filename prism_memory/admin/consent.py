@@ -1,0 +1,131 @@
+"""Grant or revoke the consent for one record: first the effect, then the deed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from prism_memory import lifecycle
+from prism_memory.admin import links
+from prism_memory.admin.parts import Tool
+from prism_memory.admin.readonly import actor
+from prism_memory.admin.reveal import ReasonField
+from prism_memory.admin.using import using
+from prism_memory.errors import LimitExceeded, NotVisible
+from prism_memory.lifecycle.tombstones import closure
+from prism_memory.models import Record, Tombstone
+from prism_memory.types import TombstoneReason
+
+if TYPE_CHECKING:
+    from prism_memory.admin.records import RecordsAdmin
+
+
+class ConsentForm(forms.Form):
+    visible = forms.TypedChoiceField(
+        choices=[("1", _("grant")), ("0", _("revoke"))],
+        coerce=lambda value: value == "1",
+        widget=forms.HiddenInput,
+    )
+    reason = ReasonField()
+
+
+def consent_tools(request: HttpRequest, record: Record) -> list[Tool]:
+    """Return the buttons that fit the state in force."""
+    if not request.user.has_perm("prism_memory.change_record"):
+        return []
+    address = links.row_page(record, "consent")
+    tools = []
+    if record.revoked_at is not None or record.visible is not True:
+        tools.append(Tool(_("Grant consent"), f"{address}?visible=1"))
+    if record.revoked_at is None and record.visible is not False:
+        tools.append(Tool(_("Revoke consent"), f"{address}?visible=0"))
+    return tools
+
+
+def consent_view(
+    page: RecordsAdmin, request: HttpRequest, record: Record
+) -> HttpResponse:
+    """Show the effect and a form, or do it."""
+    form = ConsentForm(request.POST or None, initial=request.GET.dict())
+    wished = request.POST.get("visible", request.GET.get("visible"))
+    if wished not in {"0", "1"}:
+        raise Http404
+    effect, refused = _effect(record, grant=wished == "1")
+    if request.method == "POST" and form.is_valid():
+        return _change(request, record, form)
+    context = page.row_context(request, record) | {
+        "form": form,
+        "grant": wished == "1",
+        "effect": effect,
+        "refused": refused,
+    }
+    return page.answer(request, "admin/prism_memory/consent.html", context)
+
+
+def _effect(record: Record, *, grant: bool) -> tuple[str, bool]:
+    """Return what else changes, and whether it is too much to be done at once."""
+    root = f"record:{record.id}"
+    if grant:
+        lifted = Tombstone.objects.using(using()).filter(
+            tenant=record.tenant,
+            root_ref=root,
+            reason=TombstoneReason.REVOKED.value,
+            hold=False,
+            cleared_at=None,
+        )
+        return _lifts(lifted.exclude(target_ref=root).count()), False
+    try:
+        refs = closure(using=using(), tenant=record.tenant, roots=[root])
+    except LimitExceeded as error:
+        return str(error), True
+    return _blocks(len(refs) - 1), False
+
+
+def _blocks(count: int) -> str:
+    if not count:
+        return str(_("Nothing is derived from it, so nothing else is blocked."))
+    text = ngettext(
+        "This also blocks %(count)s record derived from it.",
+        "This also blocks %(count)s records derived from it.",
+        count,
+    )
+    return text % {"count": count}
+
+
+def _lifts(count: int) -> str:
+    if not count:
+        return str(_("Nothing else is blocked because of it."))
+    text = ngettext(
+        "This also lifts the block on %(count)s record derived from it.",
+        "This also lifts the block on %(count)s records derived from it.",
+        count,
+    )
+    return text % {"count": count}
+
+
+def _change(request: HttpRequest, record: Record, form: ConsentForm) -> HttpResponse:
+    grant = form.cleaned_data["visible"]
+    try:
+        lifecycle.set_consent(
+            using=using(),
+            scope=record.scope.value,
+            actor=actor(request),
+            record_id=record.id,
+            at=timezone.now(),
+            visible=grant,
+            reason=form.cleaned_data["reason"],
+        )
+    except NotVisible:
+        raise Http404 from None
+    except LimitExceeded as error:
+        messages.error(request, str(error))
+    else:
+        done = _("Consent was granted.") if grant else _("Consent was revoked.")
+        messages.success(request, done)
+    return HttpResponseRedirect(links.row_page(record))

@@ -1,0 +1,106 @@
+"""Addresses of pages. Those of a tenant's rows carry the tenant beside the id."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.admin.utils import quote, unquote
+from django.db.models import Model
+from django.http import Http404
+from django.urls import reverse
+from django.utils.html import format_html
+
+from prism_memory.admin.characters import shown
+from prism_memory.models import AccessKey, AuditEvent, EmbeddingSpace, Record
+from prism_memory.models.base import TenantModel
+
+SEPARATOR = "~"
+
+
+def object_id(row: Model) -> str:
+    """Return what names ``row`` in an address: ``<uuid>~<tenant>`` or its key."""
+    if isinstance(row, TenantModel):
+        return f"{row.pk}{SEPARATOR}{row.tenant}"
+    return str(row.pk)
+
+
+def read_object_id(quoted: str) -> tuple[uuid.UUID, str]:
+    """Return id and tenant from an address.
+
+    Raises:
+        Http404: It names neither.
+    """
+    text, separator, tenant = unquote(quoted).partition(SEPARATOR)
+    try:
+        found = uuid.UUID(text)
+    except ValueError:
+        raise Http404 from None
+    if not separator or "\0" in tenant:
+        raise Http404
+    return found, tenant
+
+
+def page(model: type[Model], name: str, identity: str | None = None) -> str:
+    """Return the address of a page of ``model``."""
+    route = f"admin:prism_memory_{model._meta.model_name}_{name}"  # noqa: SLF001
+    return reverse(route, args=[] if identity is None else [quote(identity)])
+
+
+def row_page(row: Model, name: str = "change") -> str:
+    """Return the address of a page of one row."""
+    return page(type(row), name, object_id(row))
+
+
+def list_page(model: type[Model], **wish: object) -> str:
+    """Return the address of a list, narrowed."""
+    address = page(model, "changelist")
+    return f"{address}?{urlencode(wish)}" if wish else address
+
+
+def tenant_wish(tenant: str) -> dict[str, str]:
+    """Return what names a tenant in a list's address; '' is the installation."""
+    return {"tenant": tenant} if tenant else {"installation": "1"}
+
+
+def anchor(address: str, label: object) -> Any:  # noqa: ANN401 - a SafeString
+    """Return a link; ``label`` is escaped and its hidden characters shown."""
+    return format_html('<a href="{}">{}</a>', address, _label(label))
+
+
+def _label(label: object) -> object:
+    return label if hasattr(label, "__html__") else shown(str(label))
+
+
+def code(value: object) -> Any:  # noqa: ANN401 - a SafeString
+    """Return an id or a hash as such."""
+    return format_html('<code class="pm-ref">{}</code>', shown(str(value)))
+
+
+def ref_link(tenant: str, ref: str) -> Any:  # noqa: ANN401 - a SafeString
+    """Return a ref such as ``record:<uuid>``, linked where it has a page."""
+    kind, _, name = ref.partition(":")
+    models: dict[str, type[Model]] = {
+        "record": Record,
+        "key": AccessKey,
+        "space": EmbeddingSpace,
+    }
+    if kind not in models or not _is_identity(kind, name):
+        return code(ref)
+    identity = f"{name}{SEPARATOR}{tenant}" if kind == "record" else name
+    return anchor(page(models[kind], "change", identity), code(ref))
+
+
+def _is_identity(kind: str, name: str) -> bool:
+    if kind == "space":
+        return name.isdecimal() and name.isascii() and len(name) < 10
+    try:
+        return bool(uuid.UUID(name))
+    except ValueError:
+        return False
+
+
+def audit_of(tenant: str, target: str) -> str:
+    """Return the address of the audit of one target."""
+    return list_page(AuditEvent, **tenant_wish(tenant), target=target)

@@ -1,0 +1,136 @@
+"""Long work, and how far it is."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, Final
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext_lazy as _
+
+from prism_memory.admin import links
+from prism_memory.admin.badges import NOTHING, Tone, badges, moment
+from prism_memory.admin.characters import shown
+from prism_memory.admin.filters import ExactNameField, FilterForm, choice
+from prism_memory.admin.keyset import Order
+from prism_memory.admin.parts import Section
+from prism_memory.admin.tenanted import TenantAdmin
+from prism_memory.models import Run, RunState
+
+SILENT_AFTER: Final = dt.timedelta(minutes=10)
+
+TONES: dict[str, Tone] = {
+    RunState.RUNNING: "warn",
+    RunState.DONE: "good",
+    RunState.FAILED: "bad",
+    RunState.CANCELLED: "quiet",
+}
+
+
+class RunFilter(FilterForm):
+    kind = ExactNameField(label=_("Kind, exactly"))
+    target = ExactNameField(label=_("Target, exactly"))
+    state = choice(_("State"), RunState.choices)
+    exact = {"kind": "kind", "target": "target", "state": "state"}
+
+
+@admin.register(Run)
+class RunsAdmin(TenantAdmin):
+    """Newest first."""
+
+    installation = True
+    order = Order(("id",), descending=True)
+    filters = RunFilter
+    list_display = ("what", "aim", "states", "progress", "started", "took", "failure")
+    empty = _("No run here yet.")
+    intro = _("Imports, index builds and other work that takes a while.")
+
+    @admin.display(description=_("Kind"))
+    def what(self, row: Run) -> object:
+        return links.anchor(links.row_page(row), row.kind)
+
+    @admin.display(description=_("Target"))
+    def aim(self, row: Run) -> object:
+        return links.ref_link(row.tenant, row.target) if row.target else ""
+
+    @admin.display(description=_("State"))
+    def states(self, row: Run) -> object:
+        state: list[tuple[Any, Tone]] = [(row.get_state_display(), TONES[row.state])]
+        silent = timezone.now() - row.heartbeat_at > SILENT_AFTER
+        if row.state == RunState.RUNNING and silent:
+            state.append((_("no sign of life"), "bad"))
+        return badges(state)
+
+    @admin.display(description=_("Progress"))
+    def progress(self, row: Run) -> object:
+        return progress(row.counts)
+
+    @admin.display(description=_("Started"))
+    def started(self, row: Run) -> object:
+        return moment(row.started_at)
+
+    @admin.display(description=_("Took"))
+    def took(self, row: Run) -> object:
+        return duration((row.finished_at or timezone.now()) - row.started_at)
+
+    @admin.display(description=_("Error"))
+    def failure(self, row: Run) -> object:
+        return shown(row.error[:200])
+
+    def sections(self, request: HttpRequest, row: Run) -> list[Section]:
+        del request
+        what = [
+            (_("Kind"), shown(row.kind)),
+            (_("Target"), self.aim(row)),
+            (_("State"), self.states(row)),
+            (_("Progress"), progress(row.counts)),
+            (_("Error"), shown(row.error)),
+            (_("By"), shown(row.actor)),
+            (_("Id"), links.code(row.id)),
+        ]
+        times = [
+            (_("Started"), moment(row.started_at)),
+            (_("Last sign of life"), moment(row.heartbeat_at)),
+            (_("Ended"), moment(row.finished_at)),
+            (_("Took"), self.took(row)),
+        ]
+        return [Section(_("Run"), what), Section(_("Times"), times)]
+
+
+def progress(counts: dict[str, Any]) -> object:
+    """Return the counts of a run, with a bar where done and total are known."""
+    if not counts:
+        return NOTHING
+    done, total = counts.get("done"), counts.get("total")
+    bar: object = ""
+    if isinstance(done, int) and isinstance(total, int) and total > 0:
+        bar = format_html(
+            '<progress max="{}" value="{}" aria-label="{}"></progress> ',
+            total,
+            done,
+            _("done"),
+        )
+    pairs = ((shown(str(name)), shown(_count(value))) for name, value in counts.items())
+    return format_html("{}{}", bar, format_html_join(", ", "{} {}", pairs))
+
+
+def _count(value: object) -> str:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if whole else str(value)
+
+
+def duration(span: dt.timedelta) -> str:
+    """Return a span in the two largest of its units."""
+    seconds = max(0, int(span.total_seconds()))
+    parts = [
+        (seconds // 86_400, "d"),
+        (seconds // 3_600 % 24, "h"),
+        (seconds // 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ]
+    while len(parts) > 1 and not parts[0][0]:
+        parts.pop(0)
+    return " ".join(f"{amount} {unit}" for amount, unit in parts[:2])

@@ -1,0 +1,50 @@
+"""The bar that leads from one list of a tenant to another."""
+
+from __future__ import annotations
+
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from prism_memory.admin import links
+from prism_memory.models import (
+    AccessKey,
+    AuditEvent,
+    EmbeddingSpace,
+    Record,
+    Run,
+    Scope,
+    Source,
+    Tombstone,
+)
+
+OF_TENANT: tuple[tuple[type[Model], object], ...] = (
+    (Scope, _("Scopes")),
+    (Source, _("Sources")),
+    (Record, _("Records")),
+    (Tombstone, _("Tombstones")),
+    (EmbeddingSpace, _("Vectors")),
+    (Run, _("Runs")),
+    (AuditEvent, _("Audit")),
+    (AccessKey, _("Access keys")),
+)
+OF_INSTALLATION = (Run, AuditEvent)
+
+
+def tabs(
+    request: HttpRequest, tenant: str | None, current: type[Model]
+) -> list[tuple[str, object, bool]]:
+    """Return address, label and whether it is current, as far as the user may look."""
+    if tenant is None:
+        return []
+    return [
+        (links.list_page(model, **links.tenant_wish(tenant)), label, model is current)
+        for model, label in OF_TENANT
+        if (tenant or model in OF_INSTALLATION) and _may_view(request, model)
+    ]
+
+
+def _may_view(request: HttpRequest, model: type[Model]) -> bool:
+    name = model._meta.model_name  # noqa: SLF001 - Django's own way
+    may = (f"prism_memory.{verb}_{name}" for verb in ("view", "change"))
+    return any(request.user.has_perm(permission) for permission in may)
