@@ -41,6 +41,7 @@ class Compiled:
 
     text: sql.Composable = field(default_factory=lambda: sql.SQL("TRUE"))
     parameters: dict[str, Any] = field(default_factory=dict)
+    comparisons: int = 0
 
     def bind(self, value: Any) -> sql.SQL:  # noqa: ANN401 - any parameter
         name = f"filter_{len(self.parameters)}"
@@ -62,7 +63,7 @@ def compile_filter(given: Mapping[str, Any] | None, *, terms: int) -> Compiled:
     compiled = Compiled()
     if given is not None:
         compiled.text = _all_of(given, compiled, DEPTH)
-    if len(compiled.parameters) > 2 * terms:
+    if compiled.comparisons > terms:
         message = f"The filter has more than {terms} comparisons."
         raise LimitExceeded(message, field="filter")
     return compiled
@@ -90,6 +91,9 @@ def _one(key: object, value: Any, into: Compiled, depth: int) -> sql.Composable:
         inner = _all_of(value, into, depth - 1)
         return sql.SQL("NOT coalesce({}, FALSE)").format(inner)
     conditions = value if isinstance(value, Mapping) else {"eq": value}
+    if not conditions:
+        message = "The filter has a key without a comparison."
+        raise Invalid(message, field="filter")
     parts = [_condition(name, op, operand, into) for op, operand in conditions.items()]
     return _joined(parts, "and")
 
@@ -104,6 +108,7 @@ def _condition(key: str, op: object, operand: Any, into: Compiled) -> sql.Compos
     if op not in OPERATORS:
         message = f"The filter has an unknown operator; there are {OPERATORS}."
         raise Invalid(message, field="filter")
+    into.comparisons += 1
     name = into.bind(key)
     if op == "exists":
         return _exists(name, operand)
