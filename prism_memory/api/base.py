@@ -170,9 +170,7 @@ def grant_of(request: Request) -> Grant:
 
 
 def _read(form: Form, given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
-    inputs = form(data=given)
-    inputs.is_valid(raise_exception=True)
-    return cast("dict[str, Any]", inputs.validated_data)
+    return cast("dict[str, Any]", form().run_validation(given))
 
 
 def _flat(given: Mapping[str, list[str]], form: Serializer[Any]) -> dict[str, Any]:

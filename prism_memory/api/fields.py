@@ -39,6 +39,8 @@ NOT_YOURS: Final = frozenset(
 )
 """What a body may never say: it comes from the credentials and the headers."""
 
+MOST_VALUES: Final = 1_000
+
 _MOMENT: Final = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)", re.ASCII
 )
@@ -174,6 +176,21 @@ class Identifier(serializers.UUIDField):
             return uuid.UUID(data)
         except (ValueError, AttributeError, TypeError):
             raise serializers.ValidationError("It must be a UUID.") from None
+
+
+class Several(serializers.ListField):
+    """A list of at most 1,000 values."""
+
+    def to_internal_value(self, data: Any) -> list[Any]:  # noqa: ANN401 - any JSON
+        """Return the values.
+
+        Raises:
+            LimitExceeded: There are more.
+        """
+        if isinstance(data, list) and len(data) > MOST_VALUES:
+            message = f"{self.field_name} takes at most {MOST_VALUES} values."
+            raise LimitExceeded(message, field=self.field_name or "")
+        return super().to_internal_value(data)
 
 
 @extend_schema_field({"type": "object", "additionalProperties": True})

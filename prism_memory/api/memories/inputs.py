@@ -14,12 +14,12 @@ from prism_memory.api.fields import (
     Number,
     Object,
     ObjectInQuery,
+    Several,
     StrictInput,
     Text,
     Whole,
     WholeInQuery,
 )
-from prism_memory.conf import Settings
 from prism_memory.db.languages import LANGUAGES
 from prism_memory.errors import Invalid, LimitExceeded
 from prism_memory.types import (
@@ -37,8 +37,6 @@ REMEMBERED_KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
 """Facts and the chunks of documents have verbs of their own."""
 
 REASON_CHARACTERS: Final = 1_000
-NARROWING: Final = 1_000
-"""Most values of one narrowing list."""
 
 
 class ConsentInput(StrictInput):
@@ -53,7 +51,7 @@ class ConsentInput(StrictInput):
 class LineageInput(StrictInput):
     """What it is derived from: keys, refs, or ids of things outside."""
 
-    source_ids = serializers.ListField(child=Text())
+    source_ids = Several(child=Text())
 
 
 class SourceInput(StrictInput):
@@ -111,15 +109,21 @@ class SetConsentInput(StrictInput):
     reason = Text(
         required=False,
         allow_blank=True,
-        max_length=REASON_CHARACTERS,
         help_text="For the audit; no content.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse a body that changes nothing."""
+        """Refuse a body that changes nothing.
+
+        Raises:
+            LimitExceeded: The reason is too long.
+        """
         if not attrs.keys() & {"visible", "source", "label"}:
             message = "Give visible, source or label."
             raise serializers.ValidationError(message)
+        if len(attrs.get("reason", "")) > REASON_CHARACTERS:
+            message = f"reason is over {REASON_CHARACTERS} characters."
+            raise LimitExceeded(message, field="reason")
         return attrs
 
 
@@ -128,19 +132,11 @@ class ListInput(StrictInput):
 
     cursor = Text(required=False, help_text="The next_cursor of the page before.")
     limit = WholeInQuery(
-        required=False,
-        min_value=int(Settings.__dict__["LIST_ROWS"].minimum),
-        max_value=int(Settings.__dict__["LIST_ROWS"].maximum),
+        required=False, help_text="Rows of the page; GET limits tells how many."
     )
-    kinds = serializers.ListField(
-        child=Choice("MemoryKind", Kind), required=False, max_length=NARROWING
-    )
-    tiers = serializers.ListField(
-        child=Choice("MemoryTier", Tier), required=False, max_length=NARROWING
-    )
-    namespaces = serializers.ListField(
-        child=Text(allow_blank=True), required=False, max_length=NARROWING
-    )
+    kinds = Several(child=Choice("MemoryKind", Kind), required=False)
+    tiers = Several(child=Choice("MemoryTier", Tier), required=False)
+    namespaces = Several(child=Text(allow_blank=True), required=False)
     partition = Text(required=False, allow_blank=True)
     filter = ObjectInQuery(required=False, help_text="Conditions on metadata, as JSON.")
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from rest_framework import serializers
-
 from prism_memory.api.fields import (
     Choice,
     Flag,
     Identifier,
     Moment,
     Object,
+    Several,
     StrictInput,
     Text,
     Whole,
 )
 from prism_memory.types import Kind, Tier
-
-NARROWING: Final = 1_000
-"""Most values of one narrowing list."""
 
 
 class RecallInput(StrictInput):
@@ -28,19 +22,11 @@ class RecallInput(StrictInput):
     query = Text()
     top_k = Whole(required=False, help_text="Hits wanted; GET limits tells how many.")
     legs = Choice("RecallLegs", ("hybrid", "vector", "text"), required=False)
-    kinds = serializers.ListField(
-        child=Choice("MemoryKind", Kind), required=False, max_length=NARROWING
-    )
-    tiers = serializers.ListField(
-        child=Choice("MemoryTier", Tier), required=False, max_length=NARROWING
-    )
-    namespaces = serializers.ListField(
-        child=Text(allow_blank=True), required=False, max_length=NARROWING
-    )
+    kinds = Several(child=Choice("MemoryKind", Kind), required=False)
+    tiers = Several(child=Choice("MemoryTier", Tier), required=False)
+    namespaces = Several(child=Text(allow_blank=True), required=False)
     partition = Text(required=False, allow_blank=True)
     filter = Object(required=False, help_text="Conditions on the metadata.")
-    ids = serializers.ListField(
-        child=Identifier(), required=False, max_length=NARROWING
-    )
+    ids = Several(child=Identifier(), required=False)
     valid_at = Moment(required=False)
     require_consent = Flag(required=False)

@@ -1,0 +1,238 @@
+"""Who may do what: every route times every kind of caller.
+
+The rows come from the urlconf, so a new route without a row fails here.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from prism_memory.api.urls import urlpatterns
+from prism_memory.lifecycle import revoke_key
+from prism_memory.models import AccessKey
+from prism_memory.types import Actor, Permission, Scope
+from tests.api.conftest import ALICE, Caller, make_token, refused
+
+pytestmark = pytest.mark.django_db
+
+THREAD = Scope("acme", owner="alice", agent="support", thread="t1")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a route is expected to need.
+
+    Args:
+        needs: The only permission that opens it; None is open to all.
+        status: Of success.
+        body: Of the request.
+        below: Status from a thread below, on a memory of the owner's level.
+    """
+
+    needs: Permission | None
+    status: int = 200
+    body: Any = None
+    below: int | None = None
+
+
+ROWS = {
+    ("memories", "POST"): Row(Permission.WRITE, 201, {"text": "Tea, not coffee"}),
+    ("memories", "GET"): Row(Permission.READ),
+    ("memory", "GET"): Row(Permission.READ),
+    ("consent", "POST"): Row(Permission.GOVERN, 204, {"visible": True}, below=404),
+    ("recall", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
+    ("pending", "GET"): Row(Permission.READ),
+    ("limits", "GET"): Row(Permission.READ),
+    ("health-live", "GET"): Row(None),
+    ("health-ready", "GET"): Row(None),
+    ("schema", "GET"): Row(None),
+    ("docs", "GET"): Row(None),
+    ("redoc", "GET"): Row(None),
+}
+ROUTES = {pattern.name: pattern for pattern in urlpatterns}
+SCOPED = [key for key, row in ROWS.items() if row.needs]
+OPEN = [key for key, row in ROWS.items() if not row.needs]
+
+
+def ask(caller: Caller, name: str, method: str, memory_id: str) -> Any:
+    route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
+    return caller.request(method, route, ROWS[name, method].body)
+
+
+@pytest.fixture
+def memory_id(alice: Caller) -> str:
+    return alice.remember("Tea, not coffee")
+
+
+def test_every_route_and_method_has_a_row() -> None:
+    served = {
+        (name, method)
+        for name, pattern in ROUTES.items()
+        for method in pattern.callback.cls().allowed_methods
+        if method not in {"OPTIONS", "HEAD"}
+    }
+
+    assert served == set(ROWS)
+
+
+def test_every_scoped_operation_declares_its_permission() -> None:
+    declared = {
+        (name, method): operation.permission
+        for name, pattern in ROUTES.items()
+        for method, operation in pattern.callback.cls.operations.items()
+    }
+
+    assert declared == {
+        key: row.needs
+        for key, row in ROWS.items()
+        if key[0] not in {"schema", "docs", "redoc"}
+    }
+
+
+@pytest.mark.parametrize("permission", list(Permission))
+@pytest.mark.parametrize(("name", "method"), SCOPED)
+def test_only_the_right_permission_opens_a_route(
+    name: str, method: str, permission: Permission, memory_id: str
+) -> None:
+    row = ROWS[name, method]
+    caller = Caller(make_token(ALICE, (permission,)))
+
+    answer = ask(caller, name, method, memory_id)
+
+    if permission is row.needs:
+        assert answer.status_code == row.status, answer.content
+    else:
+        refused(answer, 403, "permission", "permission")
+
+
+def expired() -> str:
+    token = make_token(expires_at=timezone.now() + dt.timedelta(hours=1))
+    past = timezone.now() - dt.timedelta(seconds=1)
+    AccessKey.objects.order_by("-created_at").update(expires_at=past)
+    return token
+
+
+def revoked() -> str:
+    token = make_token()
+    key_id = AccessKey.objects.latest("created_at").id
+    revoke_key(using="default", key_id=key_id, actor=Actor(), at=timezone.now())
+    return token
+
+
+def other_secret() -> str:
+    start, _, _ = make_token().rpartition("_")
+    _, _, secret = make_token().split("_", 2)
+    return f"{start}_{secret}"
+
+
+def unknown_key() -> str:
+    _, _, secret = make_token().split("_", 2)
+    return f"pm_{'0' * 32}_{secret}"
+
+
+TOKENS = {
+    "none": lambda: "",
+    "expired": expired,
+    "revoked": revoked,
+    "another key's secret": other_secret,
+    "unknown key": unknown_key,
+    "no secret": lambda: make_token().rpartition("_")[0] + "_",
+    "cut short": lambda: make_token()[:-1],
+    "no key": lambda: "pm_",
+    "odd id": lambda: "pm_nothex_secret",
+    "other kind": lambda: "sk-1234",
+    "not ASCII": lambda: make_token() + "\u00e9",
+    "long": lambda: "pm_" + "a" * 5000,
+}
+
+
+@pytest.mark.parametrize("kind", TOKENS)
+@pytest.mark.parametrize(("name", "method"), SCOPED)
+def test_no_other_token_opens_a_route(
+    name: str, method: str, kind: str, memory_id: str
+) -> None:
+    answer = ask(Caller(TOKENS[kind]()), name, method, memory_id)
+
+    refused(answer, 401, "unauthenticated")
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="prism_memory"'
+
+
+@pytest.mark.parametrize(("name", "method"), SCOPED)
+def test_a_head_request_needs_what_get_needs(
+    name: str, method: str, memory_id: str
+) -> None:
+    if method != "GET":
+        return
+    route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
+    writer = Caller(make_token(ALICE, (Permission.WRITE,)))
+
+    assert writer.request("HEAD", route).status_code == 403
+    assert Caller("").request("HEAD", route).status_code == 401
+
+
+@pytest.mark.parametrize(("name", "method"), SCOPED)
+def test_a_key_opens_its_own_scope_and_below(
+    name: str, method: str, alice: Caller, memory_id: str
+) -> None:
+    row = ROWS[name, method]
+    below = alice.sends(owner="alice", agent="support", thread="t1")
+
+    assert ask(alice, name, method, memory_id).status_code == row.status
+    named = alice.sends(owner="alice")
+    assert ask(named, name, method, memory_id).status_code == row.status
+    answer = ask(below, name, method, memory_id)
+    assert answer.status_code == (row.below or row.status)
+
+
+@pytest.mark.parametrize(
+    ("scope", "headers"),
+    [
+        (ALICE, {"owner": "bob"}),
+        (ALICE, {"owner": "Alice"}),
+        (ALICE, {"owner": "bob", "thread": "t1"}),
+        (THREAD, {"thread": "t2"}),
+        (THREAD, {"agent": "sales"}),
+        (THREAD, {"owner": "bob", "agent": "support", "thread": "t1"}),
+        (Scope("acme"), {"thread": "t1"}),
+        (Scope("acme"), {"agent": "support"}),
+    ],
+)
+@pytest.mark.parametrize(("name", "method"), SCOPED)
+def test_a_key_opens_nothing_beside_or_above_it(
+    name: str, method: str, scope: Scope, headers: dict[str, str], memory_id: str
+) -> None:
+    """B497."""
+    caller = Caller(make_token(scope)).sends(**headers)
+
+    refused(ask(caller, name, method, memory_id), 403, "scope")
+
+
+@pytest.mark.parametrize(("name", "method"), SCOPED)
+def test_no_header_names_a_tenant(
+    name: str, method: str, alice: Caller, memory_id: str
+) -> None:
+    caller = alice.sends(tenant="globex")
+
+    refused(ask(caller, name, method, memory_id), 400, "validation", "headers")
+
+
+@pytest.mark.parametrize(("name", "method"), OPEN)
+def test_probes_and_documents_are_open(name: str, method: str) -> None:
+    assert ask(Caller(""), name, method, "").status_code == 200
+
+
+@pytest.mark.parametrize(("name", "method"), ROWS)
+def test_other_methods_are_refused(name: str, method: str, memory_id: str) -> None:
+    route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
+    caller = Caller(make_token())
+    served = {method for other, method in ROWS if other == name} | {"HEAD"}
+
+    for other in {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} - served:
+        answer = caller.request(other, route)
+        refused(answer, 405, "method")
+        assert set(answer.headers["Allow"].split(", ")) >= served - {"HEAD"}
