@@ -595,6 +595,9 @@ class Entry:
             if not (value is None or isinstance(value, kind)):
                 message = f"{name} must be a {kind.__name__}."
                 raise Invalid(message, field=name)
+        if self.kind is Kind.CHUNK and self.source is None:
+            message = "A chunk needs the source it is a part of."
+            raise Invalid(message, field="source")
 
     def _check_values(self) -> None:
         for name in ("metadata", "reflection"):
@@ -644,13 +647,13 @@ class Candidate:
     """A record that one leg of recall found.
 
     Args:
-        record_id: The record.
+        record_id: Id of the record, as text.
         leg: Name of the leg: ``vector`` or ``text``.
         rank: Place in that leg, from 1.
         score: The leg's own score; higher is better.
     """
 
-    record_id: uuid.UUID
+    record_id: str
     leg: str
     rank: int
     score: float

@@ -1,0 +1,49 @@
+"""Look at every table of the app at once."""
+
+from __future__ import annotations
+
+from django.apps import apps
+from django.db import connection
+from psycopg import sql
+
+
+def table_names() -> list[str]:
+    """Return the tables of all models."""
+    models = apps.get_app_config("prism_memory").get_models()
+    return [model._meta.db_table for model in models]
+
+
+def counts() -> dict[str, int]:
+    """Return how many rows each table holds, but for spaces, which hold no content."""
+    names = set(table_names()) - {"prism_memory_embeddingspace"}
+    return {name: _count(name, sql.SQL("TRUE")) for name in names}
+
+
+def holding(text: str) -> list[str]:
+    """Return the tables of which some row holds a text in any column, or its bytes."""
+    word = sql.SQL("strpos(row_to_json(t)::text, {}) > 0").format(sql.Literal(text))
+    octets = sql.SQL("strpos(row_to_json(t)::text, {}) > 0").format(
+        sql.Literal(text.encode().hex())
+    )
+    either = sql.SQL("{} OR {}").format(word, octets)
+    return [name for name in table_names() if _count(name, either)]
+
+
+def physical(table: str, tenant: str) -> set[tuple[str, str]]:
+    """Return (ctid, xmin) of a tenant's rows: an update changes both."""
+    query = sql.SQL("SELECT ctid::text, xmin::text FROM {} WHERE tenant = {}").format(
+        sql.Identifier(table), sql.Literal(tenant)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(query.as_string(None))
+        return set(cursor.fetchall())
+
+
+def _count(table: str, condition: sql.Composable) -> int:
+    query = sql.SQL("SELECT count(*) FROM {} AS t WHERE {}").format(
+        sql.Identifier(table), condition
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(query.as_string(None))
+        (count,) = cursor.fetchone()
+    return int(count)

@@ -1,0 +1,28 @@
+"""Run calls at the same moment, each in a thread with a connection of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from django.db import connection
+
+T = TypeVar("T")
+
+
+def together(calls: Sequence[Callable[[], T]]) -> list[T]:
+    """Return what each call returned, in order; the first error is raised."""
+    barrier = threading.Barrier(len(calls))
+
+    def run(call: Callable[[], T]) -> T:
+        try:
+            connection.ensure_connection()
+            barrier.wait(timeout=60)
+            return call()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [future.result() for future in [pool.submit(run, c) for c in calls]]
