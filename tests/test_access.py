@@ -133,7 +133,7 @@ def test_a_scope_row_whose_names_are_not_those_of_its_id_opens_nothing(
 def test_another_tenants_row_under_the_same_scope_id_is_not_visible() -> None:
     """B14, B22: were two hashes equal, the tenant would still part them."""
     assert seen(make_record())
-    forged = make_record(scope=make_scope(tenant="globex"))
+    forged = make_record(scope=Scope("globex", "mallory"))
     names = {"owner": HERE.owner, "agent": HERE.agent, "thread": HERE.thread}
     ScopeRow.objects.create(tenant="globex", id=HERE.id, **names)
     rows = Record.objects.filter(tenant="globex", id=forged.id)
