@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,13 +59,12 @@ class Caller:
         return self.request("POST", path + query, body)
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
+        raw = body if isinstance(body, str | bytes) else json.dumps(body or {})
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         return self.client.generic(
             method,
             f"/api/v1/{path}",
-            self.client._encode_json({} if body is None else body, "application/json")
-            if not isinstance(body, str | bytes)
-            else body,
+            raw,
             content_type="application/json",
             headers=headers | self.headers,
         )

@@ -10,6 +10,7 @@ from django.test import Client, override_settings
 
 from prism_memory.api.health import readiness
 from prism_memory.conf import Settings
+from prism_memory.db import queries
 from tests.api.conftest import Caller
 
 
@@ -90,7 +91,7 @@ def test_not_ready_without_a_database_and_silent_about_why(
         message = "connection to 10.0.0.7 as postgres:secret refused"
         raise OperationalError(message)
 
-    monkeypatch.setattr(readiness.queries, "fetch", down)
+    monkeypatch.setattr(queries, "fetch", down)
 
     status, found, text = ready()
 
