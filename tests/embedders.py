@@ -99,18 +99,20 @@ def _raise(error: BaseException) -> Any:
 
 
 FAULTS = {
-    "REJECTED": lambda v, i, text: _raise(ProviderRejected("Too long for the model.")),
-    "VALUE": lambda v, i, text: _raise(ValueError(f"cannot read {text}")),
-    "ATTRIBUTE": lambda v, i, text: _raise(AttributeError(f"no {text}")),
-    "MEMORY": lambda v, i, text: _raise(MemoryError(text)),
-    "NAN": lambda v, i, text: [*v[:i], [math.nan] * DIMENSIONS, *v[i + 1 :]],
-    "WIDE": lambda v, i, text: [*v[:i], [*v[i], 0.0], *v[i + 1 :]],
-    "COUNT": lambda v, i, text: [*v, v[i]],
-    "DOWN": lambda v, i, text: _raise(ProviderUnavailable("It is down.")),
-    "ABORT": lambda v, i, text: _raise(Aborted()),
-    "MISCONFIGURED": lambda v, i, text: _raise(Misconfigured("No model file.")),
-    "INTERRUPT": lambda v, i, text: _raise(KeyboardInterrupt()),
-    "UNFORESEEN": lambda v, i, text: _raise(Unforeseen(text)),
+    "REJECTED": lambda _v, _i, _text: _raise(
+        ProviderRejected("Too long for the model.")
+    ),
+    "VALUE": lambda _v, _i, text: _raise(ValueError(f"cannot read {text}")),
+    "ATTRIBUTE": lambda _v, _i, text: _raise(AttributeError(f"no {text}")),
+    "MEMORY": lambda _v, _i, text: _raise(MemoryError(text)),
+    "NAN": lambda v, i, _text: [*v[:i], [math.nan] * DIMENSIONS, *v[i + 1 :]],
+    "WIDE": lambda v, i, _text: [*v[:i], [*v[i], 0.0], *v[i + 1 :]],
+    "COUNT": lambda v, i, _text: [*v, v[i]],
+    "DOWN": lambda _v, _i, _text: _raise(ProviderUnavailable("It is down.")),
+    "ABORT": lambda _v, _i, _text: _raise(Aborted()),
+    "MISCONFIGURED": lambda _v, _i, _text: _raise(Misconfigured("No model file.")),
+    "INTERRUPT": lambda _v, _i, _text: _raise(KeyboardInterrupt()),
+    "UNFORESEEN": lambda _v, _i, text: _raise(Unforeseen(text)),
 }
 
 

@@ -1,12 +1,7 @@
 """Keep the vectors true: spaces, the queue, the index."""
 
-from prism_memory.indexing.drain import (
-    Drained,
-    back_off_seconds,
-    drain,
-    retry_failed,
-    vector_text,
-)
+from prism_memory.indexing.claims import back_off_seconds, retry_failed, vector_text
+from prism_memory.indexing.drain import Drained, drain
 from prism_memory.indexing.hnsw import (
     IndexState,
     create_index,

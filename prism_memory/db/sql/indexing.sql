@@ -53,28 +53,52 @@ UPDATE prism_memory_embedding AS embedding
    AND record.tenant = %(tenant)s::text
    AND record.id = picked.record_id
 RETURNING embedding.record_id, embedding.sha256, embedding.attempts,
-          coalesce(record.embed_text, record.text) AS text;
+          embedding.claimed_until, coalesce(record.embed_text, record.text) AS text;
 
 -- name: give_up
 -- Texts that no worker came back from, as often as it may be tried.
-UPDATE prism_memory_embedding
-   SET failed_at = clock_timestamp(), claimed_until = NULL,
-       error = CASE error WHEN '' THEN 'No worker came back from it.' ELSE error END
- WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
-   AND vector IS NULL AND failed_at IS NULL
-   AND next_try_at <= clock_timestamp() AND attempts >= %(attempts)s::integer;
-
--- name: write_vectors
--- Only where the text is still the one that was embedded.
 UPDATE prism_memory_embedding AS embedding
-   SET vector = given.vector::halfvec, claimed_until = NULL, error = ''
-  FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[], %(vectors)s::text[])
-       AS given(record_id, sha256, vector)
+   SET failed_at = clock_timestamp(), claimed_until = NULL,
+       error = CASE embedding.error WHEN '' THEN 'No worker came back from it.'
+                    ELSE embedding.error END
+  FROM (SELECT waiting.record_id
+          FROM prism_memory_embedding AS waiting
+         WHERE waiting.tenant = %(tenant)s::text
+           AND waiting.space_id = %(space_id)s::integer
+           AND waiting.vector IS NULL
+           AND waiting.failed_at IS NULL
+           AND waiting.next_try_at <= clock_timestamp()
+           AND waiting.attempts >= %(attempts)s::integer
+           FOR UPDATE SKIP LOCKED) AS held
  WHERE embedding.tenant = %(tenant)s::text
    AND embedding.space_id = %(space_id)s::integer
-   AND embedding.record_id = given.record_id
-   AND embedding.sha256 = given.sha256
-   AND embedding.vector IS NULL
+   AND embedding.record_id = held.record_id;
+
+-- name: write_vectors
+-- Only where the text is still the one that was embedded, and of the space's width.
+-- Locked in the order in which remember locks them, so that the two never deadlock.
+WITH held AS (
+  SELECT waiting.record_id, given.vector
+    FROM prism_memory_embedding AS waiting
+    JOIN (SELECT listed.record_id, listed.sha256, listed.vector::halfvec AS vector
+            FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[],
+                        %(vectors)s::text[]) AS listed(record_id, sha256, vector)
+          OFFSET 0) AS given
+      ON waiting.record_id = given.record_id AND waiting.sha256 = given.sha256
+    JOIN prism_memory_embeddingspace AS space
+      ON space.id = %(space_id)s::integer
+     AND space.dimensions = vector_dims(given.vector)
+   WHERE waiting.tenant = %(tenant)s::text
+     AND waiting.space_id = %(space_id)s::integer
+     AND waiting.vector IS NULL
+   ORDER BY waiting.record_id
+     FOR UPDATE OF waiting)
+UPDATE prism_memory_embedding AS embedding
+   SET vector = held.vector, claimed_until = NULL, error = ''
+  FROM held
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id = held.record_id
 RETURNING embedding.record_id, embedding.scope_id;
 
 -- name: count_vectors
@@ -94,29 +118,47 @@ UPDATE prism_memory_scope AS scope
 
 -- name: put_back
 -- After a failure: again later, or never when it was the last try. ``forgiven`` is
--- for an outage, which is not the text's fault.
+-- for an outage, which is not the text's fault. Who lost the claim puts nothing back.
+WITH held AS (
+  SELECT waiting.record_id, given.error, given.seconds,
+         waiting.attempts - given.forgiven AS attempts
+    FROM prism_memory_embedding AS waiting
+    JOIN unnest(%(record_ids)s::uuid[], %(claims)s::timestamptz[], %(errors)s::text[],
+                %(seconds)s::float8[], %(forgivens)s::integer[])
+         AS given(record_id, claimed_until, error, seconds, forgiven)
+      ON waiting.record_id = given.record_id
+     AND waiting.claimed_until = given.claimed_until
+   WHERE waiting.tenant = %(tenant)s::text
+     AND waiting.space_id = %(space_id)s::integer
+     AND waiting.vector IS NULL
+   ORDER BY waiting.record_id
+     FOR UPDATE OF waiting)
 UPDATE prism_memory_embedding AS embedding
-   SET error = given.error,
+   SET error = held.error,
        claimed_until = NULL,
-       attempts = embedding.attempts - given.forgiven,
-       next_try_at = clock_timestamp() + given.seconds * interval '1 second',
-       failed_at = CASE WHEN embedding.attempts - given.forgiven
-                             >= %(attempts)s::integer
+       attempts = held.attempts,
+       next_try_at = clock_timestamp() + held.seconds * interval '1 second',
+       failed_at = CASE WHEN held.attempts >= %(attempts)s::integer
                         THEN clock_timestamp() END
-  FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[], %(errors)s::text[],
-              %(seconds)s::float8[], %(forgivens)s::integer[])
-       AS given(record_id, sha256, error, seconds, forgiven)
+  FROM held
  WHERE embedding.tenant = %(tenant)s::text
    AND embedding.space_id = %(space_id)s::integer
-   AND embedding.record_id = given.record_id
-   AND embedding.sha256 = given.sha256
-   AND embedding.vector IS NULL;
+   AND embedding.record_id = held.record_id;
 
 -- name: retry
-UPDATE prism_memory_embedding
+UPDATE prism_memory_embedding AS embedding
    SET attempts = 0, failed_at = NULL, next_try_at = clock_timestamp()
- WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
-   AND vector IS NULL AND failed_at IS NOT NULL;
+  FROM (SELECT failed.record_id
+          FROM prism_memory_embedding AS failed
+         WHERE failed.tenant = %(tenant)s::text
+           AND failed.space_id = %(space_id)s::integer
+           AND failed.vector IS NULL
+           AND failed.failed_at IS NOT NULL
+         ORDER BY failed.record_id
+           FOR UPDATE) AS held
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id = held.record_id;
 
 -- name: progress_of_records
 SELECT embedding.record_id, embedding.vector IS NOT NULL AS indexed,

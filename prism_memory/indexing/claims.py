@@ -1,0 +1,159 @@
+"""Claim texts off the queue, write their vectors, or put them back.
+
+Each function is one short transaction; none calls the embedder. A claim is fenced by
+its own end: who lost it to another drain can put nothing back.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import uuid
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import transaction
+
+from prism_memory.conf import settings
+from prism_memory.db import queries
+from prism_memory.db.queries import named
+from prism_memory.indexing.spaces import Space
+from prism_memory.types import Vector
+
+ERROR_CHARACTERS: Final = 500
+LONGEST_RETRY_SECONDS: Final = 3_600.0
+
+
+@dataclass(frozen=True)
+class Queue:
+    """What waits in a space for one tenant."""
+
+    using: str
+    tenant: str
+    space: Space
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The parameters that every statement on it takes."""
+        return {
+            "tenant": self.tenant,
+            "space_id": self.space.id,
+            "attempts": settings.EMBED_ATTEMPTS,
+        }
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A text that this drain holds for a while."""
+
+    record_id: uuid.UUID
+    sha256: bytes
+    attempts: int
+    claimed_until: dt.datetime
+    text: str
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A text that goes back to the queue.
+
+    Args:
+        error: Why; no text content.
+        blamed: It counts as a try of this text.
+        at_once: Without a pause.
+    """
+
+    item: Claimed
+    error: str
+    blamed: bool
+    at_once: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """How long it rests."""
+        if self.at_once:
+            return 0.0
+        return back_off_seconds(self.item.attempts - (not self.blamed))
+
+
+def claim(
+    queue: Queue, rows: int, record_ids: Collection[uuid.UUID] | None
+) -> list[Claimed]:
+    """Take up to ``rows`` texts that are due, of these records if given."""
+    given = {
+        **queue.place,
+        "rows": rows,
+        "claim_seconds": settings.CLAIM_SECONDS,
+        "record_ids": None if record_ids is None else list(record_ids),
+    }
+    found = queries.fetch(queue.using, named("indexing")["claim"], given)
+    return [Claimed(**{**row, "sha256": bytes(row["sha256"])}) for row in found]
+
+
+def write(queue: Queue, vectors: Sequence[tuple[Claimed, Vector]]) -> int:
+    """Write vectors whose text is still the one embedded; return how many."""
+    if not vectors:
+        return 0
+    given = {
+        **queue.place,
+        "record_ids": [item.record_id for item, _ in vectors],
+        "sha256s": [item.sha256 for item, _ in vectors],
+        "vectors": [vector_text(vector) for _, vector in vectors],
+    }
+    with transaction.atomic(using=queue.using):
+        rows = queries.fetch(queue.using, named("indexing")["write_vectors"], given)
+        _count(queue, Counter(row["scope_id"] for row in rows))
+    return len(rows)
+
+
+def _count(queue: Queue, added: Counter[uuid.UUID]) -> None:
+    if added:
+        given = {
+            "tenant": queue.tenant,
+            "scope_ids": list(added),
+            "counts": list(added.values()),
+        }
+        queries.execute(queue.using, named("indexing")["count_vectors"], given)
+
+
+def vector_text(vector: Vector) -> str:
+    """Return a vector as PostgreSQL reads it."""
+    return f"[{','.join(format(value, '.6g') for value in vector)}]"
+
+
+def put_back(queue: Queue, returned: Sequence[Returned]) -> None:
+    """Give texts back that have no vector, each with its reason and its pause."""
+    if not returned:
+        return
+    given = {
+        **queue.place,
+        "record_ids": [back.item.record_id for back in returned],
+        "claims": [back.item.claimed_until for back in returned],
+        "errors": [back.error[:ERROR_CHARACTERS] for back in returned],
+        "seconds": [back.seconds for back in returned],
+        "forgivens": [int(not back.blamed) for back in returned],
+    }
+    queries.execute(queue.using, named("indexing")["put_back"], given)
+
+
+def back_off_seconds(attempts: int) -> float:
+    """Return how long to wait after so many tries: doubling, with half of it chance.
+
+    Source: "equal jitter", M. Brooker, Exponential Backoff And Jitter (2015).
+    """
+    wait = settings.RETRY_SECONDS * 2.0 ** max(0, min(attempts, 32) - 1)
+    capped = min(wait, LONGEST_RETRY_SECONDS)
+    return capped / 2 + random.uniform(0, capped / 2)  # noqa: S311 - only a delay
+
+
+def give_up(queue: Queue) -> int:
+    """Mark texts as failed that were tried as often as it may be; return how many."""
+    return queries.execute(queue.using, named("indexing")["give_up"], queue.place)
+
+
+def retry_failed(*, using: str, tenant: str, space: Space) -> int:
+    """Give texts that were given up all their tries again; return how many."""
+    given = {"tenant": tenant, "space_id": space.id}
+    return queries.execute(using, named("indexing")["retry"], given)

@@ -1,0 +1,31 @@
+"""Settings of a worker that a test starts: short leases, and an embedder that notes.
+
+The test says by the environment where to note, how slowly to embed, and which queue is
+its own on the broker that all test runs share.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tests.settings import *
+
+CELERY_TASK_ALWAYS_EAGER = bool(os.environ.get("PRISM_TEST_EAGER"))
+
+PRISM_MEMORY = {
+    "EMBEDDERS": {
+        "default": {
+            "BACKEND": "tests.embedders.NotingEmbedder",
+            "OPTIONS": {
+                "path": os.environ["PRISM_TEST_CALLS"],
+                "pause_seconds": float(os.environ.get("PRISM_TEST_PAUSE", "0")),
+                "processes": int(os.environ.get("PRISM_TEST_PROCESSES", "1")),
+            },
+        },
+    },
+    "EMBED_BATCH": 4,
+    "CLAIM_SECONDS": int(os.environ.get("PRISM_TEST_CLAIM", "3")),
+    "RETRY_SECONDS": 1,
+    "SWEEP_SECONDS": 2,
+    "QUEUE": os.environ.get("PRISM_TEST_QUEUE", ""),
+}
