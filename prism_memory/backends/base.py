@@ -229,7 +229,8 @@ def provider_errors(embedder: Embedder) -> Iterator[None]:
 
     Raises:
         ProviderUnavailable: For an ``OSError``, a timeout among them.
-        ProviderRejected: For the errors of arithmetic, values and types.
+        ProviderRejected: For what a text can cause: the errors of arithmetic, values
+            and types, and want of memory.
     """
     try:
         yield
@@ -238,7 +239,10 @@ def provider_errors(embedder: Embedder) -> Iterator[None]:
         raise ProviderUnavailable(message) from error
     except (
         ArithmeticError,
+        AssertionError,
+        AttributeError,
         LookupError,
+        MemoryError,
         RuntimeError,
         TypeError,
         ValueError,
