@@ -10,11 +10,13 @@ import atexit
 import logging
 import os
 import threading
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
 from celery import current_app, shared_task
 from django.core import checks
+from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from prism_memory import backends, indexing
@@ -25,6 +27,8 @@ logger = logging.getLogger("prism_memory")
 
 DRAIN_SECONDS: Final = 300.0
 """A drain that has worked so long makes room for other tenants and comes again."""
+SEND_SECONDS: Final = 3.0
+"""How long one step with a broker may take before it counts as down."""
 FLUSH_SECONDS: Final = 2.0
 """How long a process that ends waits for its last wake-up to be sent."""
 
@@ -50,26 +54,46 @@ def drain(*, tenant: str, using: str, alias: str, **kwargs: Any) -> None:
 
 @shared_task(name="prism_memory.sweep", ignore_result=True)
 def sweep(**kwargs: Any) -> None:
-    """Start a drain for every tenant that has something to embed."""
-    using, alias = settings.DATABASE, settings.EMBEDDER
-    space = indexing.find_active(using=using, alias=alias)
-    if space is None:
-        return
-    for tenant in indexing.waiting(using=using, space=space):
-        send(tenant=tenant, using=using, alias=alias)
+    """Start a drain for every tenant that has something to embed, by any embedder."""
+    using = settings.DATABASE
+    for alias in settings.EMBEDDERS:
+        space = indexing.find_active(using=using, alias=alias)
+        if space is not None:
+            for tenant in indexing.waiting(using=using, space=space):
+                send(tenant=tenant, using=using, alias=alias)
 
 
-def send(*, tenant: str, using: str, alias: str) -> None:
+def send(*, connection: Connection | None = None, **task: str) -> None:
     """Send one drain; it expires when the next sweep would send it again.
+
+    Args:
+        connection: To the broker; one of Celery's own when None.
+        task: Its ``tenant``, ``using`` and ``alias``.
 
     Raises:
         OperationalError: The broker did not take it.
     """
-    drain.apply_async(
-        kwargs={"tenant": tenant, "using": using, "alias": alias},
+    drain.apply_async(  # type: ignore[call-arg] # its stub forgets connection
+        kwargs=task,
         expires=settings.SWEEP_SECONDS,
         retry=False,
+        connection=connection,
         **queue(),
+    )
+
+
+def patient_connection() -> Connection:
+    """Return a new connection that gives up soon on a broker that does not answer.
+
+    Celery's own waits for ever, unless the project says otherwise.
+    """
+    options = dict.fromkeys(
+        ("socket_timeout", "socket_connect_timeout", "read_timeout", "write_timeout"),
+        SEND_SECONDS,
+    )
+    return current_app.connection_for_write(
+        connect_timeout=SEND_SECONDS,
+        transport_options={**options, **current_app.conf.broker_transport_options},
     )
 
 
@@ -89,6 +113,10 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
     return {"prism-memory-sweep": entry}
 
 
+Wake = tuple[str, str, str]
+"""Tenant, database, embedder's alias."""
+
+
 class Waker:
     """Sends wake-ups from a thread of its own, so that no caller waits for a broker.
 
@@ -101,7 +129,7 @@ class Waker:
     def reset(self) -> None:
         """Begin anew, as a process just forked must."""
         self._changed = threading.Condition()
-        self._wanted: dict[tuple[str, str, str], None] = {}
+        self._wanted: dict[Wake, None] = {}
         self._busy = False
         self._thread: threading.Thread | None = None
 
@@ -124,21 +152,33 @@ class Waker:
             )
 
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._busy = False
-                self._changed.notify_all()
-                self._changed.wait_for(lambda: self._wanted)
-                tenant, using, alias = next(iter(self._wanted))
-                del self._wanted[tenant, using, alias]
-                self._busy = True
-            send_or_log(tenant, using, alias)
+        try:
+            while True:
+                send_or_log(self._take())
+        finally:
+            self._rest()
+
+    def _take(self) -> list[Wake]:
+        self._rest()
+        with self._changed:
+            self._changed.wait_for(lambda: self._wanted)
+            taken = list(self._wanted)
+            self._wanted.clear()
+            self._busy = True
+        return taken
+
+    def _rest(self) -> None:
+        with self._changed:
+            self._busy = False
+            self._changed.notify_all()
 
 
-def send_or_log(tenant: str, using: str, alias: str) -> None:
-    """Send one drain; a broker that is down is logged and left to the sweep."""
+def send_or_log(wakes: Sequence[Wake]) -> None:
+    """Send drains; a broker that is down is logged and left to the sweep."""
     try:
-        send(tenant=tenant, using=using, alias=alias)
+        with patient_connection() as connection:
+            for tenant, using, alias in wakes:
+                send(connection=connection, tenant=tenant, using=using, alias=alias)
     except (OperationalError, OSError) as error:
         name = type(error).__name__
         logger.warning("The broker took no wake-up (%s); the sweep will do it.", name)
