@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from example_project import embedded
 from example_project.dsn import database_settings
 from example_project.embedded import CHECKOUT, kept_secret, state_root
@@ -65,7 +67,7 @@ CELERY_BROKER_URL = embedded.broker_url()
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 
-PRISM_MEMORY = {
+PRISM_MEMORY: dict[str, Any] = {
     "EMBEDDERS": {
         "default": {
             "BACKEND": "prism_memory.backends.minilm.MiniLMEmbedder",
