@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     os.environ["PRISM_BENCH_SPREAD"] = options.vectors
     if options.name == "locomo":  # real words need real vectors
-        os.environ["PRISM_BENCH_EMBEDDER"] = "minilm"
+        os.environ["PRISM_BENCH_EMBEDDER"] = "benchmarks.embedders.CachedEmbedder"
     with fresh_database(options.name, keep=options.keep):
         # Late: it imports models, and Django has only now been set up.
         report: Report = import_module(f"benchmarks.{options.name}").run(options)
@@ -75,6 +75,7 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     )
     ingest = parsers["ingest"]
     ingest.add_argument("--rows", type=int, default=12_800)
+    ingest.add_argument("--singles", type=int, default=200, help="one by one, a round")
     growth = parsers["growth"]
     growth.add_argument("--start", type=int, default=10_000, help="rows of the start")
     growth.add_argument("--to", type=int, default=200_000, help="rows of the end")

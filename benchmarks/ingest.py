@@ -21,7 +21,6 @@ from prism_memory.types import Scope
 TENANT: Final = "benchmarks"
 BATCH: Final = 128
 ROUNDS: Final = 4
-SINGLES: Final = 200
 
 
 def run(options: argparse.Namespace) -> Report:
@@ -29,9 +28,11 @@ def run(options: argparse.Namespace) -> Report:
     corpus = Corpus(options.seed, options.vectors)
     rows = max(BATCH, options.rows // ROUNDS // BATCH * BATCH)
     times: dict[str, list[float]] = defaultdict(list)
-    _round(corpus, rows=BATCH, singles=10)  # opens connections, fills caches
+    _round(
+        corpus, rows=BATCH, singles=min(10, options.singles)
+    )  # opens connections, fills caches
     for _ in range(ROUNDS):
-        found = _round(corpus, rows=rows, singles=min(SINGLES, rows))
+        found = _round(corpus, rows=rows, singles=options.singles)
         for name, per_second in found.items():
             times[name].append(per_second)
     figures = {name: p50(values) for name, values in times.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import io
 import os
 import sys
 from pathlib import Path
@@ -37,6 +38,7 @@ def run(options: argparse.Namespace) -> Report:
         limit=options.conversations,
         embed=True,
         verbosity=0,
+        stdout=io.StringIO(),
     )
     report = Report("locomo", ("leg", *METRICS))
     for leg in LEGS:

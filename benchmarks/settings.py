@@ -16,11 +16,10 @@ DATABASES["default"]["CONN_MAX_AGE"] = None  # noqa: F405
 PRISM_MEMORY = {
     "EMBEDDERS": {
         "default": {
-            "BACKEND": "benchmarks.embedders.SyntheticEmbedder",
+            "BACKEND": os.environ.get(
+                "PRISM_BENCH_EMBEDDER", "benchmarks.embedders.SyntheticEmbedder"
+            ),
             "OPTIONS": {},
         },
-        "minilm": {"BACKEND": "benchmarks.embedders.CachedEmbedder", "OPTIONS": {}},
     },
 }
-if alias := os.environ.get("PRISM_BENCH_EMBEDDER"):
-    PRISM_MEMORY |= {"EMBEDDER": alias}  # type: ignore[dict-item] # no map of aliases

@@ -1,0 +1,123 @@
+"""Each benchmark runs in its smallest size and gives the figures it promises."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from example_project.embedded import CHECKOUT
+
+FIGURES = {
+    "latency": {
+        "in_process_over_floor.500",
+        "in_process_minus_floor_ms.500",
+        "statements_per_recall",
+    },
+    "filtered": {"rows_share_min", "neighbours_share_min"},
+    "ingest": {"remember_per_s", "drain_per_s", "copy_over_remember"},
+    "growth": {"growth_ratio"},
+    "locomo": {
+        f"{leg}.{metric}"
+        for leg in ("text", "vector", "hybrid")
+        for metric in ("recall@5", "recall@10", "recall@20", "hit@10", "ndcg@10", "mrr")
+    },
+}
+
+CONVERSATION = {
+    "sample_id": "conv-1",
+    "conversation": {
+        "speaker_a": "Ada",
+        "speaker_b": "Ben",
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [
+            {"speaker": "Ada", "dia_id": "D1:1", "text": "I adopted a grey parrot."},
+            {"speaker": "Ben", "dia_id": "D1:2", "text": "My train was late again."},
+        ],
+    },
+    "qa": [
+        {
+            "question": "Which bird did Ada adopt? A parrot?",
+            "category": 4,
+            "evidence": ["D1:1"],
+            "answer": "a parrot",
+        }
+    ],
+}
+
+
+@pytest.fixture
+def measured(child_environment: dict[str, str], tmp_path: Path):
+    """Run a benchmark as a person would; return the figures it wrote."""
+
+    def run(name: str, *words: str) -> dict[str, float]:
+        path = tmp_path / "figures.json"
+        # The vectors it caches belong to the test.
+        environment = child_environment | {"PRISM_BENCH_CACHE": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks", name, *words, "--json", str(path)],
+            cwd=CHECKOUT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        found = json.loads(path.read_text())
+        assert found["name"] == name
+        assert FIGURES[name] <= found["figures"].keys()
+        figures: dict[str, float] = found["figures"]
+        return figures
+
+    return run
+
+
+def test_latency_compares_recall_with_the_floor_and_counts_one_statement(measured):
+    words = ["--rows", "700", "--scopes", "3", "--calls", "2"]
+    figures = measured("latency", *words)
+    assert figures["statements_per_recall"] == 1
+    assert {"http_p50_ms", "http_p95_ms"} <= figures.keys()
+
+
+def test_filtered_pages_are_full_and_neighbours_true(measured):
+    """C05 in small; the command's own sizes are the real ones."""
+    figures = measured("filtered", "--rows", "800")
+    assert figures["rows_share_min"] == 1.0
+    assert figures["neighbours_share_min"] >= 0.99
+
+
+def test_ingest_gives_rates_and_leaves_no_database_behind(measured, child_environment):
+    figures = measured("ingest", "--rows", "128", "--singles", "3")
+    assert figures["remember_per_s"] > 0
+    listed = subprocess.run(
+        [sys.executable, "-c", LIST_DATABASES],
+        env=child_environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "prism_bench_ingest" not in listed.stdout
+
+
+def test_growth_gives_the_ratio_of_the_last_step_to_the_first(measured):
+    words = ["--start", "300", "--to", "600", "--scope", "100", "--calls", "2"]
+    assert measured("growth", *words)["rows"] == 600
+
+
+def test_locomo_scores_each_leg(measured, shared_dir: Path, tmp_path: Path):
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([CONVERSATION]))
+    figures = measured("locomo", "--data", str(path))
+    assert figures["questions"] == 1
+    assert figures["text.recall@5"] == 1.0
+    assert figures["hybrid.recall@5"] == 1.0
+
+
+LIST_DATABASES = """
+import os, psycopg
+with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
+    print(connection.execute("SELECT datname FROM pg_database").fetchall())
+"""
