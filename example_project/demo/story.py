@@ -148,7 +148,9 @@ class Story:
             say("Another worker starts; the held texts come back by themselves.")
             worker.watch(child, queue, pace, until=1)
         self._check_indexed(queue, held)
-        self.figures["embeddings/s of the worker"] = f"{pace.per_second:,.0f}"
+        self.figures["embeddings/s of the worker"] = (
+            f"{pace.per_second:,.0f}" if pace.vectors else "-"
+        )
 
     def _check_indexed(self, queue: worker.Queue, held: set[uuid.UUID]) -> None:
         back = queue.taken_twice(held)

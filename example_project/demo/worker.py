@@ -65,17 +65,18 @@ class Pace:
     vectors: int = 0
     seconds: float = 0.0
     _last: tuple[int, float] | None = field(default=None, repr=False)
+    _warm: bool = field(default=False, repr=False)
 
     def saw(self, indexed: int) -> None:
         """Note how many there are now."""
         now = time.perf_counter()
         if self._last is None:
-            self._last = (indexed, now)
+            self._last, self._warm = (indexed, now), False
         elif indexed > self._last[0]:
-            if self.vectors or self._last[0]:
+            if self._warm:  # the first ones took as long as the worker to start
                 self.vectors += indexed - self._last[0]
                 self.seconds += now - self._last[1]
-            self._last = (indexed, now)
+            self._last, self._warm = (indexed, now), True
 
     def pause(self) -> None:
         """Note that the worker is gone: what follows is not its pace."""
