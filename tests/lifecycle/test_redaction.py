@@ -11,8 +11,8 @@ from django.test import override_settings
 from prism_memory.errors import Invalid, LimitExceeded, PrismMemoryError
 from prism_memory.lifecycle.redaction import REDACTED, Redaction
 from prism_memory.types import Entry, SourceRef
-from tests.lifecycle.embedders import Watched, embedding_with
 from tests.factories import make_memory
+from tests.lifecycle.embedders import Watched, embedding_with
 from tests.tables import holding
 
 CANARY = "canary-7f3a"
