@@ -136,7 +136,7 @@ class Settings:
     )
 
     EXACT_SCAN_ROWS = Setting(
-        20_000,
+        10_000,
         help="Vectors in sight up to which recall scans exactly, without an index.",
         minimum=0,
         maximum=1_000_000,

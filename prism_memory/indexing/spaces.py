@@ -82,6 +82,11 @@ def known_space(
     return space
 
 
+def forget_known(*, using: str, alias: str) -> None:
+    """Let this process look the space up anew."""
+    _known.pop((using, alias), None)
+
+
 def _refuse_mismatch(space: Space, alias: str, identity: EmbedderIdentity) -> None:
     if space.identity != identity:
         message = (

@@ -129,7 +129,12 @@ class Record(TenantModel):
             ),
         ]
         indexes = [
-            GinIndex(fields=["search"], name="prism_memory_record_search"),
+            GinIndex(
+                fields=["search"],
+                name="prism_memory_record_search",
+                # A list of pending entries would be read by every question.
+                fastupdate=False,
+            ),
             models.Index(
                 fields=["tenant", "scope", "namespace", "sequence", "id"],
                 name="prism_memory_record_order",

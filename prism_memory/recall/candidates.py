@@ -21,8 +21,14 @@ BM25_K1: Final = 0.9
 BM25_B: Final = 0.4
 """Source: Trotman, Puurula & Burgess, ADCS 2014: the best k1 and b over collections."""
 
-HNSW_EF_SEARCH: Final = 200
+HNSW_EF_SEARCH: Final = 100
 """Candidates that an index scan keeps; pgvector's 40 loses neighbours."""
+
+ANY_SIZE: Final = 2**62
+"""More vectors than any scope holds: always scan exactly."""
+
+LARGE_PLACES: Final = 10_000
+"""Most places whose size one process remembers."""
 
 
 @dataclass(frozen=True)
@@ -47,25 +53,48 @@ def find(
 ) -> list[dict[str, Any]]:
     """Return up to ``rows`` visible candidates of each leg, with their records.
 
-    One query; two more set and put back the index's settings where it may be used.
+    One query. Where more vectors are in sight than an exact scan should read, the HNSW
+    index is asked, with two more to set and put back its settings; that a place is
+    large is learnt by asking, so the first time costs one more.
+
     The result has at least one row, which holds no record when nothing was found.
     """
-    by_index = leg.indexed and leg.vector is not None
-    nearest = "nearest_either" if by_index else "nearest_exact"
-    visible = reader.condition().as_string(None)
-    statement = _statement(nearest, visible, leg.space_id, leg.dimensions)
+    may_be_large = leg.indexed and leg.vector is not None
     given = {
         **reader.parameters(),
         "query": query,
         "languages": search_languages(),
         "vector": None if leg.vector is None else _text(leg.vector),
-        "exact_rows": settings.EXACT_SCAN_ROWS,
+        "exact_rows": settings.EXACT_SCAN_ROWS if may_be_large else ANY_SIZE,
         "rows": rows,
         "k1": BM25_K1,
         "b": BM25_B,
     }
-    with _index_settings(using, wanted=by_index):
-        return queries.fetch(using, statement, given)
+    visible = reader.condition().as_string(None)
+    place = (using, leg.space_id, reader.scope, reader.mode)
+    if not may_be_large or place not in _large:
+        exact = _statement("nearest_exact", visible, leg.space_id, leg.dimensions)
+        found = queries.fetch(using, exact, given)
+        if not found[0]["large"]:
+            return found
+    index = _statement("nearest_index", visible, leg.space_id, leg.dimensions)
+    with _index_settings(using):
+        found = queries.fetch(using, index, given)
+    _remember_size(place, large=found[0]["large"])
+    return found
+
+
+_large: dict[tuple[Any, ...], None] = {}
+"""Places that an exact scan would read too much of, as last seen by this process."""
+
+
+def _remember_size(place: tuple[Any, ...], *, large: bool) -> None:
+    if len(_large) > LARGE_PLACES:
+        _large.clear()
+    if large:
+        _large[place] = None
+    else:
+        _large.pop(place, None)
 
 
 @lru_cache(maxsize=64)
@@ -86,15 +115,12 @@ def _text(vector: Vector) -> str:
 
 
 @contextmanager
-def _index_settings(using: str, *, wanted: bool) -> Iterator[None]:
+def _index_settings(using: str) -> Iterator[None]:
     """Set what an index scan needs for this call alone.
 
     A local setting ends with the transaction. In one of our own that is right away; in
     the host's it would outlive this call, even after a savepoint, so it is put back.
     """
-    if not wanted:
-        yield
-        return
     hosted = transaction.get_connection(using).in_atomic_block
     with transaction.atomic(using=using):
         before = _set(using, _wanted_settings())

@@ -6,7 +6,6 @@ legs; the rest is arithmetic.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -99,7 +98,7 @@ def _embedded(
     return VectorLeg(leg.space_id, leg.dimensions, leg.indexed, vector), ""
 
 
-def _fuse(found: dict[uuid.UUID, dict[str, Any]]) -> list[tuple[uuid.UUID, float]]:
+def _fuse(found: dict[str, dict[str, Any]]) -> list[tuple[str, float]]:
     candidates = list(_candidates(found.values()))
     scores = reciprocal_rank(candidates, k=RECALL_K)
     most = len(LEGS) / (RECALL_K + 1)
@@ -115,8 +114,8 @@ def _candidates(rows: Iterable[dict[str, Any]]) -> Iterable[Candidate]:
 
 
 def _pack(
-    ranked: list[tuple[uuid.UUID, float]],
-    found: dict[uuid.UUID, dict[str, Any]],
+    ranked: list[tuple[str, float]],
+    found: dict[str, dict[str, Any]],
     tenant: str,
     top_k: int,
 ) -> tuple[Hit, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -21,7 +20,7 @@ of records of one owner it flattens the ranks until fusing is worse than text al
 
 def reciprocal_rank(
     candidates: Iterable[Candidate], *, k: float = RRF_K
-) -> dict[uuid.UUID, float]:
+) -> dict[str, float]:
     """Return the fused score of each record, ``sum(1 / (k + rank))``; higher is better.
 
     Args:
@@ -34,7 +33,7 @@ def reciprocal_rank(
     if not 0 < k < float("inf"):
         message = "k must be positive and finite."
         raise Invalid(message, field="k")
-    ranks: dict[uuid.UUID, list[int]] = defaultdict(list)
+    ranks: dict[str, list[int]] = defaultdict(list)
     for candidate in candidates:
         ranks[candidate.record_id].append(candidate.rank)
     return {
@@ -44,25 +43,25 @@ def reciprocal_rank(
 
 
 def order(
-    scores: Mapping[uuid.UUID, float],
+    scores: Mapping[str, float],
     candidates: Iterable[Candidate],
-    sequences: Mapping[uuid.UUID, int],
-) -> list[uuid.UUID]:
+    sequences: Mapping[str, int],
+) -> list[str]:
     """Return the ids by score, then best rank in any leg, then sequence, then id.
 
     The order of the candidates does not matter.
     """
-    best: dict[uuid.UUID, int] = {}
+    best: dict[str, int] = {}
     for candidate in candidates:
         rank = best.get(candidate.record_id, candidate.rank)
         best[candidate.record_id] = min(rank, candidate.rank)
 
-    def place(record_id: uuid.UUID) -> tuple[float, int, int, str]:
+    def place(record_id: str) -> tuple[float, int, int, str]:
         return (
             -scores[record_id],
             best[record_id],
             sequences[record_id],
-            str(record_id),
+            record_id,
         )
 
     return sorted(scores, key=place)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -19,32 +21,40 @@ PLAIN: Final = (
     "writer",
     "sequence",
     "importance",
-    "created_at",
-    "happened_at",
-    "valid_from",
-    "valid_to",
     "version",
 )
+TIMES: Final = ("created_at", "happened_at", "valid_from", "valid_to")
 
 
 def item_fields(row: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
     """Return the fields of an ``Item`` from a row of the recall statement."""
-    metadata = row["metadata"]
     return {
         **{name: row[name] for name in PLAIN},
-        "id": row["record_id"],
+        **{name: _time(row[name]) for name in TIMES},
+        "id": uuid.UUID(row["record_id"]),
         "kind": Kind(row["kind"]),
         "tier": Tier(row["tier"]),
         "trust": Trust(row["trust"]),
-        "metadata": json.loads(metadata) if isinstance(metadata, str) else metadata,
+        "metadata": json.loads(row["metadata"]),
         "scope": scope,
     }
 
 
+def _time(text: str | None) -> dt.datetime | None:
+    """Read a time as PostgreSQL writes it in ISO style, whatever its time zone."""
+    return None if text is None else dt.datetime.fromisoformat(text).astimezone(dt.UTC)
+
+
 def item(record: Record) -> Item:
     """Return a record as a reader gets it; its scope and source must be loaded."""
-    row = {name: getattr(record, name) for name in PLAIN if name != "source"}
-    row |= {"record_id": record.id, "kind": record.kind, "tier": record.tier}
-    row |= {"trust": record.trust, "metadata": record.metadata}
-    row["source"] = record.source.key if record.source else None
-    return Item(**item_fields(row, record.scope.value))
+    return Item(
+        **{name: getattr(record, name) for name in PLAIN if name != "source"},
+        **{name: getattr(record, name) for name in TIMES},
+        id=record.id,
+        kind=Kind(record.kind),
+        tier=Tier(record.tier),
+        trust=Trust(record.trust),
+        metadata=record.metadata,
+        scope=record.scope.value,
+        source=record.source.key if record.source else None,
+    )

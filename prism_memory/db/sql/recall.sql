@@ -5,9 +5,16 @@
 -- Both legs and their records in one statement. Each leg walks its candidates from
 -- the best on and looks at one record after the other until it has enough visible
 -- ones, so a page is full whenever enough of them exist, and no wide row is read for
--- a candidate that is not needed. Which way the vector leg goes is decided here, by
--- one-time filters, not by the planner.
-WITH {nearest},
+-- a candidate that is not needed. Times and ids come as text: only those of the few
+-- records that are shown get parsed.
+WITH asked AS MATERIALIZED (
+  SELECT %(vector)s::halfvec AS vector),
+size AS MATERIALIZED (
+  SELECT coalesce(sum(scope.vectors), 0) AS vectors,
+         coalesce(sum(scope.vectors), 0) > %(exact_rows)s::bigint AS large
+    FROM prism_memory_scope AS scope
+   WHERE scope.tenant = %(tenant)s::text AND scope.id = ANY(%(scope_ids)s::uuid[])),
+{nearest},
 terms AS MATERIALIZED (
   SELECT lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''')
                   || '''')::tsquery AS query
@@ -31,15 +38,16 @@ matches AS MATERIALIZED (
             AND record.search @@ (sight.query && terms.query)
          OFFSET 0) AS matched),
 population AS MATERIALIZED (
-  SELECT count(*) AS records
+  -- Counted while that is cheap; beyond, about as many as there are vectors.
+  SELECT greatest(count(*), (SELECT vectors FROM size)) AS records
     FROM (SELECT FROM prism_memory_record AS record
            WHERE record.tenant = %(tenant)s::text
              AND record.scope_id = ANY(%(scope_ids)s::uuid[])
-           LIMIT 10000) AS counted),
+           LIMIT 1000) AS counted),
 weights AS MATERIALIZED (
   SELECT lexeme,
          ln(1 + (greatest(population.records, max(count(*)) OVER ()) - count(*) + 0.5)
-                / (count(*) + 0.5)) AS weight
+                / (count(*) + 0.5))::float8 AS weight
     FROM matches CROSS JOIN population
    GROUP BY lexeme, population.records),
 scored AS (
@@ -49,7 +57,7 @@ scored AS (
                 * (1 - %(b)s::float8 + %(b)s::float8 * length / mean))) AS bm25
     FROM matches
     JOIN weights USING (lexeme)
-   CROSS JOIN (SELECT avg(length) AS mean FROM matches) AS lengths
+   CROSS JOIN (SELECT avg(length)::float8 AS mean FROM matches) AS lengths
    GROUP BY record_id),
 worded AS MATERIALIZED (
   SELECT best.record_id, best.bm25
@@ -72,16 +80,18 @@ found AS (
                  row_number() OVER (ORDER BY bm25 DESC, record_id)
             FROM worded) AS legs
    GROUP BY record_id)
-SELECT found.*, fetched.*,
+SELECT found.record_id::text, found.cosine, found.vector_rank, found.bm25,
+       found.text_rank, found.strategy, fetched.*, size.large,
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
-  FROM (VALUES (1)) AS always(one)
+  FROM size
   LEFT JOIN found ON TRUE
   LEFT JOIN LATERAL (
        SELECT record.key, record.text, record.kind, record.tier, record.namespace,
               record.partition, record.ordinal, record.trust, record.writer,
-              record.metadata, record.sequence, record.importance, record.created_at,
-              record.happened_at, record.valid_from, record.valid_to, record.version,
+              record.metadata::text, record.sequence, record.importance,
+              record.created_at::text, record.happened_at::text,
+              record.valid_from::text, record.valid_to::text, record.version,
               place.owner, place.agent, place.thread, source.key AS source
          FROM prism_memory_record AS record
          JOIN prism_memory_scope AS place
@@ -92,13 +102,15 @@ SELECT found.*, fetched.*,
        OFFSET 0) AS fetched ON TRUE;
 
 -- name: nearest_exact
--- The whole of the scopes in sight, by the index on the scope.
+-- The whole of the scopes in sight, by the index on the scope; unless that is more
+-- than should be read so, which the answer then says.
 near AS MATERIALIZED (
   SELECT near.record_id, near.distance, 'exact' AS strategy
     FROM (SELECT embedding.record_id,
-                 embedding.vector <=> %(vector)s::halfvec AS distance
+                 embedding.vector <=> (SELECT vector FROM asked) AS distance
             FROM prism_memory_embedding AS embedding
-           WHERE %(vector)s::text IS NOT NULL
+           WHERE (SELECT vector IS NOT NULL FROM asked)
+             AND NOT (SELECT large FROM size)
              AND embedding.tenant = %(tenant)s::text
              AND embedding.space_id = {space_id}
              AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])
@@ -110,39 +122,35 @@ near AS MATERIALIZED (
          OFFSET 0) AS seen
    LIMIT %(rows)s::integer)
 
--- name: nearest_either
--- Where more vectors are in sight than an exact scan should read, the HNSW index,
--- scanned on and on until enough are visible. Should it end before that, at its cap or
--- because there are no more, the exact scan answers. coalesce() keeps the planner from
--- the index on the scope, and the missing cast in the exact scan from this one.
-size AS MATERIALIZED (
-  SELECT coalesce(sum(scope.vectors), 0) > %(exact_rows)s::bigint AS large
-    FROM prism_memory_scope AS scope
-   WHERE scope.tenant = %(tenant)s::text AND scope.id = ANY(%(scope_ids)s::uuid[])),
+-- name: nearest_index
+-- The HNSW index, scanned on and on until enough are visible. Should it end before
+-- that, at its cap or because there are no more, the exact scan answers.
+--
+-- LIMIT must stand beside the ordered scan, and visibility in a look-up per row: only
+-- so does the planner know that it need not walk the whole index, nor (OFFSET 0) hash
+-- the whole scope. coalesce() keeps it from the index on the scope, and the missing
+-- cast in the exact scan from this one.
 near_index AS MATERIALIZED (
-  SELECT near.record_id, near.distance
-    FROM (SELECT embedding.record_id,
-                 embedding.vector::halfvec({dimensions})
-                 <=> %(vector)s::halfvec({dimensions}) AS distance
-            FROM prism_memory_embedding AS embedding
-           WHERE (SELECT large FROM size)
-             AND embedding.tenant = %(tenant)s::text
-             AND embedding.space_id = {space_id}
-             AND coalesce(embedding.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
-           ORDER BY embedding.vector::halfvec({dimensions})
-                    <=> %(vector)s::halfvec({dimensions})) AS near
-   CROSS JOIN LATERAL (
-         SELECT FROM prism_memory_record AS record
-          WHERE record.id = near.record_id AND {visible}
-         OFFSET 0) AS seen
+  SELECT embedding.record_id,
+         embedding.vector::halfvec({dimensions})
+         <=> (SELECT vector::halfvec({dimensions}) FROM asked) AS distance
+    FROM prism_memory_embedding AS embedding
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.space_id = {space_id}
+     AND coalesce(embedding.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
+     AND (EXISTS (
+           SELECT FROM prism_memory_record AS record
+            WHERE record.id = embedding.record_id AND {visible}
+           OFFSET 0)) IS TRUE
+   ORDER BY embedding.vector::halfvec({dimensions})
+            <=> (SELECT vector::halfvec({dimensions}) FROM asked)
    LIMIT %(rows)s::integer),
 near_exact AS MATERIALIZED (
   SELECT near.record_id, near.distance
     FROM (SELECT embedding.record_id,
-                 embedding.vector <=> %(vector)s::halfvec AS distance
+                 embedding.vector <=> (SELECT vector FROM asked) AS distance
             FROM prism_memory_embedding AS embedding
-           WHERE (NOT (SELECT large FROM size)
-                  OR (SELECT count(*) FROM near_index) < %(rows)s::integer)
+           WHERE (SELECT count(*) FROM near_index) < %(rows)s::integer
              AND embedding.tenant = %(tenant)s::text
              AND embedding.space_id = {space_id}
              AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])

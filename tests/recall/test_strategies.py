@@ -1,0 +1,215 @@
+"""The exact scan and the index: always enough rows, and the nearest ones (C05)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.test import override_settings
+from pytest_django import DjangoDbBlocker
+
+from prism_memory import Memory, Scope, backends
+from prism_memory.access import Reader
+from prism_memory.indexing import create_index, drop_index
+from prism_memory.recall import VectorLeg
+from prism_memory.recall.candidates import _index_settings, _large, find
+from prism_memory.recall.engine import CANDIDATES_PER_HIT
+from tests.recall.bulk import DIMENSIONS, analyze, fill, seed, space
+
+TENANT = "filtered"
+SHARES = {"a": 50, "b": 400, "c": 1_000, "d": 4_000}
+REST = 14_550
+TIMES = 12
+QUESTION = "which way to the harbour"
+QUESTIONS = [QUESTION, "boats and nets", "rain on Sunday", "a filler of some kind"]
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("table")]
+
+
+@pytest.fixture(scope="module")
+def table(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """20,000 vectors; owners hold 0.25 %, 2 %, 5 % and 20 % of them.
+
+    Committed once for all tests of this module, and taken away after them.
+    """
+    with django_db_blocker.unblock():
+        for owner, rows in {**SHARES, "rest": REST}.items():
+            scope = Scope(TENANT, owner)
+            seed(scope)
+            fill(scope, rows - 1)
+        analyze()
+        yield
+        call_command("flush", interactive=False, verbosity=0)
+
+
+@pytest.fixture(autouse=True)
+def _sizes_are_not_known() -> None:
+    _large.clear()
+
+
+@pytest.fixture(scope="module")
+def index(table: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    with django_db_blocker.unblock():
+        assert create_index(using="default", space=space()).valid
+        yield
+        drop_index(using="default", space=space())
+
+
+def changed(**values: Any) -> Any:
+    return override_settings(PRISM_MEMORY={**settings.PRISM_MEMORY, **values})
+
+
+def exact_neighbours(scope: Scope, vector: list[float], count: int) -> set[str]:
+    """The oracle: NumPy over the stored vectors."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT record_id::text, vector::real[]::text FROM prism_memory_embedding"
+            " WHERE tenant = %s AND scope_id = %s AND vector IS NOT NULL",
+            [scope.tenant, scope.id],
+        )
+        rows = cursor.fetchall()
+    matrix = np.array(
+        [np.array(text.strip("{}").split(","), dtype=np.float32) for _, text in rows]
+    )
+    nearest = np.argsort(-(matrix @ np.array(vector, dtype=np.float32)))[:count]
+    return {rows[place][0] for place in nearest}
+
+
+def check_every_scope(*, indexed: bool) -> None:
+    for owner, owned in SHARES.items():
+        for top_k in (20, 32):
+            by_index = indexed and owned >= CANDIDATES_PER_HIT * top_k
+            strategy = "index" if by_index else "exact"
+            shares = [
+                share_found(Scope(TENANT, owner), question, min(top_k, owned), strategy)
+                for question in QUESTIONS
+            ]
+            assert sum(shares) >= 0.99 * len(shares)
+
+
+def share_found(scope: Scope, question: str, top_k: int, strategy: str) -> float:
+    memory = Memory(scope)
+    for _ in range(TIMES // len(QUESTIONS)):
+        assert len(memory.recall(question, top_k)) == top_k
+        found = memory.recall(question, top_k, legs="vector")
+        assert len(found) == top_k
+        assert found.strategy == strategy
+    vector = backends.embed(backends.get_embedder(), [question], role="query")[0]
+    oracle = exact_neighbours(scope, vector, top_k)
+    return len(oracle & {str(hit.id) for hit in found}) / top_k
+
+
+def test_case_c05_the_exact_scan_gives_all_rows_and_all_neighbours() -> None:
+    """C05, B13, B482."""
+    check_every_scope(indexed=False)
+
+
+def test_case_c05_the_index_gives_all_rows_and_the_neighbours(index: None) -> None:
+    """C05: forced into the index, which ends early in the smallest scopes."""
+    with changed(EXACT_SCAN_ROWS=0, HNSW_MAX_SCAN_TUPLES=200_000):
+        check_every_scope(indexed=True)
+
+
+def test_an_index_scan_that_ends_early_is_answered_exactly(index: None) -> None:
+    """C05: the cap of the scan is reached long before enough rows are visible."""
+    with changed(EXACT_SCAN_ROWS=0, HNSW_MAX_SCAN_TUPLES=1):
+        found = Memory(Scope(TENANT, "a")).recall(QUESTION, 32)
+
+    assert len(found) == 32
+    assert found.strategy == "exact"
+
+
+def test_small_scopes_are_scanned_exactly_though_there_is_an_index(index: None) -> None:
+    with changed(EXACT_SCAN_ROWS=2_000):
+        small = Memory(Scope(TENANT, "c")).recall(QUESTION, legs="vector")
+        large = Memory(Scope(TENANT, "d")).recall(QUESTION, legs="vector")
+
+    assert (small.strategy, large.strategy) == ("exact", "index")
+
+
+def test_case_c06_answers_stay_right_when_the_index_is_lost(index: None) -> None:
+    """C06: the space still says that there is one."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP INDEX prism_memory_hnsw_{space().id}")  # rolled back
+
+    with changed(EXACT_SCAN_ROWS=0):
+        assert len(Memory(Scope(TENANT, "b")).recall(QUESTION, 32)) == 32
+
+
+def plan(scope: Scope, *, indexed: bool) -> str:
+    """The plan of the recall statement, as it is really sent."""
+    sent: dict[str, Any] = {}
+
+    def keep(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "near" in sql:
+            sent.update(sql=sql, params=params)
+        return execute(sql, params, many, context)
+
+    vector = backends.embed(backends.get_embedder(), [QUESTION], role="query")[0]
+    leg = VectorLeg(space().id, DIMENSIONS, indexed, vector)
+    with connection.execute_wrapper(keep):
+        find(using="default", reader=Reader(scope), query="filler", leg=leg, rows=50)
+    with _index_settings("default"), connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF) {sent['sql']}", sent["params"])
+        return "\n".join(line for (line,) in cursor.fetchall())
+
+
+def test_the_exact_plan_reads_the_scope_by_its_index(index: None) -> None:
+    """B166: nothing is scanned whole, and the text leg goes by the GIN index."""
+    text = plan(Scope(TENANT, "d"), indexed=False)
+
+    assert "prism_memory_embedding_scan" in text
+    assert "prism_memory_record_search" in text
+    assert "prism_memory_hnsw" not in text
+    assert "Seq Scan on prism_memory_record" not in text
+    assert "Seq Scan on prism_memory_embedding" not in text
+
+
+def test_the_index_plan_walks_the_hnsw_index(index: None) -> None:
+    with changed(EXACT_SCAN_ROWS=0):
+        for _ in range(20):
+            Memory(Scope(TENANT, "d")).recall(QUESTION)
+        text = plan(Scope(TENANT, "d"), indexed=True)
+
+    walked = [line for line in text.splitlines() if "prism_memory_hnsw" in line]
+    assert walked
+    assert "never executed" not in walked[0]
+    assert "Seq Scan on prism_memory_record" not in text
+
+
+def setting(name: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting(%s)", [name])
+        return str(cursor.fetchone()[0])
+
+
+def test_the_settings_of_a_scan_end_with_it(index: None) -> None:
+    def in_autocommit() -> list[str]:
+        Memory(Scope(TENANT, "d")).recall(QUESTION)
+        try:
+            return [setting("hnsw.ef_search"), setting("hnsw.iterative_scan")]
+        finally:
+            connection.close()
+
+    with changed(EXACT_SCAN_ROWS=0), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(in_autocommit).result() == ["40", "off"]
+
+
+def test_the_settings_of_a_scan_are_put_back_in_a_hosts_transaction(
+    index: None,
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL hnsw.ef_search = 77")
+
+    with changed(EXACT_SCAN_ROWS=0):
+        found = Memory(Scope(TENANT, "d")).recall(QUESTION)
+
+    assert found.strategy == "index"
+    assert setting("hnsw.ef_search") == "77"
+    assert setting("hnsw.iterative_scan") == "off"
