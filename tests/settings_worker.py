@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from tests.settings import *
+from tests.settings import *  # noqa: F403
 
 CELERY_TASK_ALWAYS_EAGER = bool(os.environ.get("PRISM_TEST_EAGER"))
 
@@ -24,8 +24,8 @@ PRISM_MEMORY = {
         },
     },
     "EMBED_BATCH": 4,
-    "CLAIM_SECONDS": int(os.environ.get("PRISM_TEST_CLAIM", "3")),
+    "CLAIM_SECONDS": int(os.environ.get("PRISM_TEST_CLAIM", "5")),
     "RETRY_SECONDS": 1,
-    "SWEEP_SECONDS": 2,
+    "SWEEP_SECONDS": 5,
     "QUEUE": os.environ.get("PRISM_TEST_QUEUE", ""),
 }

@@ -1,0 +1,132 @@
+"""case_C33: what one step of the queue costs does not grow with what is embedded.
+
+Counted in pages that PostgreSQL touches, not in time.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from prism_memory.db.queries import named
+from prism_memory.indexing import claims
+from prism_memory.models import Embedding
+from tests.factories import make_scope, remember
+from tests.indexing.conftest import space
+from tests.recall.bulk import analyze, fill
+
+pytestmark = pytest.mark.django_db
+
+QUEUE_INDEXES = {"prism_memory_embedding_queue", "prism_memory_embedding_pkey"}
+STEPS = ("has_waiting", "claim", "write_vectors", "put_back", "give_up")
+
+
+class Rollback(Exception):
+    """Undo what a measured statement did."""
+
+
+def explained(name, given):
+    """Run a statement, undo it; return the pages it touched and its plan."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            statement = named("indexing")[name]
+            cursor.execute(
+                f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", given
+            )
+            (plan,) = cursor.fetchone()
+            raise Rollback
+    except Rollback:
+        plan = json.loads(plan) if isinstance(plan, str) else plan
+    root = plan[0]["Plan"]
+    return root["Shared Hit Blocks"] + root["Shared Read Blocks"], root
+
+
+def nodes(plan):
+    yield plan
+    for child in plan.get("Plans", ()):
+        yield from nodes(child)
+
+
+def check_plan(plan):
+    """The embeddings are only reached through the queue's index or the key."""
+    for node in nodes(plan):
+        if node.get("Relation Name") == "prism_memory_embedding":
+            assert node["Node Type"] != "Seq Scan"
+        if node.get("Index Name", "").startswith("prism_memory_embedding"):
+            assert node["Index Name"] in QUEUE_INDEXES
+
+
+def measure():
+    """Return the pages of each step over 50 texts that wait, and check its plan."""
+    analyze()
+    queue = claims.Queue("default", "acme", space())
+    pages = {}
+    with transaction.atomic():
+        given = {**queue.place, "rows": 32, "claim_seconds": 60, "record_ids": None}
+        check = partial(_measured, pages)
+        check("has_waiting", queue.place)
+        check("give_up", queue.place)
+        check("claim", given)
+        held = claims.claim(queue, 32, None)
+        ids = [item.record_id for item in held]
+        check(
+            "write_vectors",
+            {
+                **queue.place,
+                "record_ids": ids,
+                "sha256s": [item.sha256 for item in held],
+                "vectors": ["[1" + ",0" * 63 + "]"] * 32,
+            },
+        )
+        check(
+            "put_back",
+            {
+                **queue.place,
+                "record_ids": ids,
+                "claims": [item.claimed_until for item in held],
+                "errors": ["It failed."] * 32,
+                "seconds": [10.0] * 32,
+                "forgivens": [0] * 32,
+            },
+        )
+        transaction.set_rollback(True)
+    return pages
+
+
+def _measured(pages, name, given):
+    pages[name], plan = explained(name, given)
+    check_plan(plan)
+
+
+def test_the_cost_is_flat_from_1_000_to_20_000_embedded_and_5_000_failed():
+    scope = make_scope()
+    remember("Seed.", wait=True)
+    fill(scope, 1_000)
+    remember(*(f"Waits {n}." for n in range(50)), scope=scope)
+    small = measure()
+    fill(scope, 19_000, text="more")
+    large = measure()
+    failed = Embedding.objects.filter(tenant="acme").exclude(vector=None)
+    ids = list(failed.values_list("record_id", flat=True)[:5_000])
+    failed.filter(record_id__in=ids).update(vector=None, failed_at=timezone.now())
+    with_failed = measure()
+    assert set(small) == set(STEPS)
+    for name in STEPS:
+        most = 1.5 * small[name] + 150  # an index a level deeper, 32 times over
+        assert large[name] < most, (name, small, large)
+        assert with_failed[name] < most, (name, small, with_failed)
+
+
+def test_a_failed_one_is_visible_and_can_be_retried_among_many():
+    """case_C33, its other half; see also test_drain."""
+    remember(*(f"Note {n}." for n in range(30)))
+    Embedding.objects.update(failed_at=timezone.now())
+    queue = claims.Queue("default", "acme", space())
+    assert claims.claim(queue, 100, None) == []
+    given = {"using": "default", "tenant": "acme", "space": space()}
+    assert claims.retry_failed(**given) == 30
+    assert len(claims.claim(queue, 100, None)) == 30
