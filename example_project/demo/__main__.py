@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CONVERSATIONS = 2
 STOPPED = 130
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     # Not by default only: importing the example's Celery app has named its own.
     os.environ["DJANGO_SETTINGS_MODULE"] = options.settings
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in STOPS:
         signal.signal(number, _request_stop)
     try:
         return _play(options.data or conversations.data_file())
@@ -86,6 +87,9 @@ def _alone(services: Services) -> Iterator[None]:
 
 
 def _request_stop(_number: int, _frame: FrameType | None) -> None:
+    # A second Ctrl-C must not leave half of what was started behind.
+    for number in STOPS:
+        signal.signal(number, signal.SIG_IGN)
     raise StopRequested
 
 

@@ -22,7 +22,7 @@ from prism_memory.models import Embedding
 
 POLL_SECONDS = 0.05
 STALL_SECONDS = 90
-STOP_SECONDS = 15
+STOP_SECONDS = 5
 
 
 class Stalled(RuntimeError):
