@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
+import sys
 import time
 import uuid
 from collections.abc import Sequence
@@ -28,6 +30,7 @@ from example_project.demo.screen import (
     show_hits,
 )
 from prism_memory.errors import NotVisible
+from prism_memory.management.progress import Progress
 from prism_memory.memory import Memory
 from prism_memory.models import Record
 from prism_memory.types import Actor, Recalled, Scope
@@ -222,10 +225,15 @@ class Story:
         count = sum(len(labelled(item)) for item in self.chosen)
         headline(f"5. Measure: all {count} questions that have an answer")
 
+        bar, asked = Progress(sys.stdout, "  Asking", count), itertools.count(1)
+
         def search(owner: str, question: str, k: int) -> list[str]:
-            return [hit.key for hit in self.memory(owner).recall(question, top_k=k)]
+            hits = self.memory(owner).recall(question, top_k=k)
+            bar.update(next(asked))
+            return [hit.key for hit in hits]
 
         quality = measure(search, self.file, self.chosen)
+        bar.close()
         self.claims.check("Each was asked", quality.questions == count, quality)
         say(f"Scored by {quality.measured_by}.")
         self.figures["recall p50 ms"] = f"{quality.p50_ms:.1f}"
