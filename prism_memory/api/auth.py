@@ -55,10 +55,6 @@ class AccessKeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed
         return Caller(grant.actor.name), grant
 
-    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002
-        """Return what a 401 asks for."""
-        return CHALLENGE
-
 
 class ResolverAuthentication(BaseAuthentication):
     """The setting ``API_RESOLVER``: the host says what a request of its own opens.
@@ -86,10 +82,6 @@ class ResolverAuthentication(BaseAuthentication):
         if plain.COOKIES and not bearer_token(request):
             SessionAuthentication().enforce_csrf(request)
         return Caller(grant.actor.name), grant
-
-    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002
-        """Return what a 401 asks for."""
-        return CHALLENGE
 
 
 def bearer_token(request: Request) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from tests.settings import *
+from tests.settings import *  # noqa: F403 - a few changes to them
 
-DATABASES["default"]["ATOMIC_REQUESTS"] = True
+DATABASES["default"]["ATOMIC_REQUESTS"] = True  # noqa: F405
 LANGUAGE_CODE = "de"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from django.contrib.auth.models import User
@@ -182,21 +182,26 @@ def test_a_resolver_that_answers_something_else_is_a_503() -> None:
     refused(Client().get("/api/v1/memories"), 503, "misconfigured")
 
 
-def test_who_calls_is_no_row_of_the_hosts_users(alice: Caller) -> None:
-    seen: list[Any] = []
+class Seeing(auth.AccessKeyAuthentication):
+    """Keeps what it found, for the test below."""
 
-    class Seeing(auth.AccessKeyAuthentication):
-        def authenticate(self, request: Any) -> Any:
-            found = super().authenticate(request)
-            seen.append(found)
-            return found
+    found: ClassVar[list[Any]] = []
 
-    auth.Seeing = Seeing  # type: ignore[attr-defined]
-    given = {"API_AUTHENTICATION": ("prism_memory.api.auth.Seeing",)}
-    with override_settings(PRISM_MEMORY=given):
-        alice.get("limits")
+    def authenticate(self, request: Any) -> Any:
+        answer = super().authenticate(request)
+        self.found.append(answer)
+        return answer
 
-    ((user, grant),) = seen
+
+@override_settings(PRISM_MEMORY={"API_AUTHENTICATION": ("tests.api.test_auth.Seeing",)})
+def test_who_calls_is_no_row_of_the_hosts_users(
+    alice: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Seeing, "found", [])
+
+    alice.get("limits")
+
+    ((user, grant),) = Seeing.found
     assert str(user) == user.pk == grant.actor.name
     assert user.is_authenticated
     assert not any((user.is_anonymous, user.is_staff, user.is_superuser))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import uuid
 from typing import Any
 
 import pytest
+from django.http import UnreadablePostError
 from django.test import Client, override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prism_memory.api.memories.inputs import RememberOneInput, SetConsentInput
+from prism_memory.api.parsing import StrictJSONParser
 from prism_memory.api.recall.inputs import RecallInput
+from prism_memory.errors import Invalid
 from prism_memory.models import Record
 from tests.api.conftest import Caller, refused
 
@@ -79,6 +83,16 @@ def test_another_media_type_is_refused(
     )
 
     refused(answer, 415, "media_type")
+
+
+def test_a_body_that_ends_too_early_is_refused() -> None:
+    class Broken:
+        @property
+        def body(self) -> bytes:
+            raise UnreadablePostError
+
+    with pytest.raises(Invalid, match="ended too early"):
+        StrictJSONParser().parse(io.BytesIO(), parser_context={"request": Broken()})
 
 
 @override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=1_000)

@@ -121,7 +121,6 @@ def test_odd_requests_over_real_http(http: httpx.Client) -> None:
     assert http.get("memories/%00").status_code == 404
     assert http.delete("memories").status_code == 405
     assert http.head("memories").status_code == 200
-    chunked = http.post(
-        "recall", content=iter([b'{"query":', b'"a"}']), headers=as_json
-    )
+    chunks = iter([b'{"query":', b'"a"}'])
+    chunked = http.post("recall", content=chunks, headers=as_json)
     assert chunked.status_code in {200, 400}

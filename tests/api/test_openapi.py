@@ -6,7 +6,7 @@ import io
 import re
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 import yaml
 from django.contrib.staticfiles import finders
