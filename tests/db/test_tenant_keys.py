@@ -1,0 +1,218 @@
+"""The keys as PostgreSQL holds them: each begins with the tenant.
+
+What stands here is read from the catalogue, so that a table or key to come is held to
+the same rule.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Final
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, transaction
+from django.db.models import Model
+
+from prism_memory.db.fields import TenantForeignKey
+from prism_memory.models import Embedding, Record, Source
+from prism_memory.types import SourceRef
+from tests.capture import tenant_models
+from tests.db.asking import ask, refused_by
+from tests.factories import make_edge, make_record, make_scope
+
+pytestmark = pytest.mark.django_db
+
+GLOBAL: Final = {
+    "prism_memory_tenant",
+    "prism_memory_embeddingspace",
+    "prism_memory_accesskey",
+}
+TABLES: Final = [model._meta.db_table for model in tenant_models()]
+
+REFERENCES: Final = [
+    (model, field)
+    for model in tenant_models()
+    for field in model._meta.local_fields
+    if isinstance(field, TenantForeignKey)
+]
+
+KEYS: Final = """
+WITH named AS (
+  SELECT attribute.attrelid, attribute.attnum, attribute.attname::text AS name
+    FROM pg_attribute AS attribute)
+SELECT class.relname, key.conname, key.contype, target.relname,
+       ARRAY(SELECT name FROM unnest(key.conkey) WITH ORDINALITY AS part(attnum, place)
+               JOIN named USING (attnum) WHERE attrelid = key.conrelid ORDER BY place),
+       ARRAY(SELECT name FROM unnest(key.confkey) WITH ORDINALITY AS part(attnum, place)
+               JOIN named USING (attnum) WHERE attrelid = key.confrelid ORDER BY place)
+  FROM pg_constraint AS key
+  JOIN pg_class AS class ON class.oid = key.conrelid
+  LEFT JOIN pg_class AS target ON target.oid = key.confrelid
+ WHERE class.relname = ANY(%s) AND key.contype IN ('p', 'u', 'f', 'x')
+"""
+
+UNIQUE: Final = """
+SELECT class.relname, pg_get_indexdef(index.indexrelid, 1, true)
+  FROM pg_index AS index
+  JOIN pg_class AS class ON class.oid = index.indrelid
+ WHERE class.relname = ANY(%s) AND index.indisunique
+"""
+
+
+def test_every_table_is_a_tenants_or_known_to_be_global() -> None:
+    config = apps.get_app_config("prism_memory")
+    assert {m._meta.db_table for m in config.get_models()} == GLOBAL | {*TABLES}
+
+
+def test_every_primary_and_unique_key_begins_with_the_tenant() -> None:
+    """B28."""
+    for table, name, kind, _, columns, _ in ask(KEYS, TABLES):
+        if kind != "f":
+            assert columns[0] == "tenant", f"{table}: {name}"
+    for table, first in ask(UNIQUE, TABLES):
+        assert first == "tenant", table
+
+
+def test_every_table_has_its_primary_key() -> None:
+    assert {row[0] for row in ask(KEYS, TABLES) if row[2] == "p"} == {*TABLES}
+
+
+def test_every_foreign_key_to_a_tenants_table_names_the_tenant_on_both_sides() -> None:
+    """B8."""
+    found = set()
+    for table, name, kind, target, columns, targets in ask(KEYS, TABLES):
+        if kind == "f" and target not in GLOBAL:
+            assert (columns[0], targets[0]) == ("tenant", "tenant"), name
+            assert len(columns) == 2
+            found.add((table, columns[1]))
+    assert found == {(m._meta.db_table, field.column) for m, field in REFERENCES}
+
+
+def test_the_tenant_is_never_null_and_compared_byte_by_byte() -> None:
+    """B28, case_C01."""
+    rows = ask(
+        "SELECT class.relname, attribute.attnotnull, sorting.collname"
+        "  FROM pg_attribute AS attribute"
+        "  JOIN pg_class AS class ON class.oid = attribute.attrelid"
+        "  JOIN pg_collation AS sorting ON sorting.oid = attribute.attcollation"
+        " WHERE attribute.attname = 'tenant' AND class.relname = ANY(%s)"
+        "   AND class.relkind = 'r'",
+        TABLES,
+    )
+    assert {table for table, _, _ in rows} == {*TABLES}
+    assert {(not_null, collation) for _, not_null, collation in rows} == {(True, "C")}
+
+
+@pytest.mark.parametrize("level", ["owner", "agent", "thread"])
+def test_an_unset_level_is_empty_and_not_null(level: str) -> None:
+    """B28: NULL would make every partial scope unlike itself."""
+    make_record()
+    with pytest.raises(IntegrityError, match=f'null value in column "{level}"'):
+        ask(f"UPDATE prism_memory_scope SET {level} = NULL")  # noqa: S608
+
+
+def test_no_table_has_a_trigger_of_ours() -> None:
+    """Citus has none."""
+    assert not ask(
+        "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid = ANY("
+        "       SELECT oid FROM pg_class WHERE relname = ANY(%s))",
+        TABLES,
+    )
+
+
+def two_tenants() -> dict[str, dict[str, uuid.UUID]]:
+    """Write a row of each table for two tenants; return their ids by table.
+
+    The record is one that has neither vector nor lineage yet.
+    """
+    ids = {}
+    for tenant in ("acme", "globex"):
+        scope = make_scope(tenant=tenant)
+        record = make_record(scope=scope, fields={"source": SourceRef("s")})
+        make_edge(record, "ext:outside")
+        spare = make_record("spare", scope=scope)
+        Embedding.objects.filter(tenant=tenant, record_id=spare.id).delete()
+        assert record.source is not None
+        ids[tenant] = {
+            "prism_memory_scope": scope.id,
+            "prism_memory_record": spare.id,
+            "prism_memory_source": record.source.id,
+        }
+    return ids
+
+
+def copy_row(model: type[Model], **changes: Any) -> list[tuple[Any, ...]]:
+    """Insert a copy of Acme's row with some columns changed, by plain SQL."""
+    fields = [f for f in model._meta.local_concrete_fields if not f.generated]
+    values = {f'"{field.column}"': f'"{field.column}"' for field in fields}
+    values |= {f'"{column}"': "%s" for column in changes}
+    table = model._meta.db_table
+    return ask(
+        f"INSERT INTO {table} ({', '.join(values)})"  # noqa: S608 - names of columns
+        f" SELECT {', '.join(values.values())} FROM {table} WHERE tenant = 'acme'"
+        " LIMIT 1 RETURNING tenant",
+        *(changes[name.strip('"')] for name in values if values[name] == "%s"),
+    )
+
+
+def fresh(model: type[Model], record_id: uuid.UUID) -> dict[str, Any]:
+    """Return what makes a copy of a row no duplicate."""
+    if model is Embedding:
+        return {"record_id": record_id}
+    own = {"id": uuid.uuid4()} if hasattr(model, "id") else {}
+    return own | ({"key": "another"} if model in {Record, Source} else {})
+
+
+@pytest.mark.parametrize(
+    ("model", "field"),
+    REFERENCES,
+    ids=[f"{m.__name__}.{f.name}" for m, f in REFERENCES],
+)
+def test_a_row_cannot_point_at_another_tenants_row(
+    model: type[Model], field: Any
+) -> None:
+    """B8: refused by the database, whatever the code does."""
+    target = field.related_model._meta.db_table
+    ids = two_tenants()
+    mine, foreign = ids["acme"][target], ids["globex"][target]
+    (constraint,) = (
+        name
+        for table, name, kind, _, columns, _ in ask(KEYS, TABLES)
+        if (table, kind, columns[1:]) == (model._meta.db_table, "f", [field.column])
+    )
+
+    row = fresh(model, ids["acme"]["prism_memory_record"])
+    with refused_by(constraint):
+        copy_row(model, **row | {field.column: foreign})
+    with refused_by(constraint):
+        ask(
+            f'UPDATE {model._meta.db_table} SET "{field.column}" = %s'  # noqa: S608
+            " WHERE tenant = 'acme'",
+            foreign,
+        )
+    assert copy_row(model, **row | {field.column: mine})
+
+
+POINTED_AT: Final = sorted(
+    {model._meta.db_table for model, _ in REFERENCES} | {"prism_memory_scope"}
+)
+
+
+@pytest.mark.parametrize("table", POINTED_AT)
+def test_a_row_never_changes_its_tenant(table: str) -> None:
+    """B8: it would leave its scope, or what points at it, behind."""
+    two_tenants()
+    with pytest.raises(IntegrityError, match="foreign key"), transaction.atomic():
+        ask(
+            f"UPDATE {table} SET tenant = 'initech'"  # noqa: S608 - a table of ours
+            " WHERE tenant = 'acme'"
+        )
+
+
+def test_two_tenants_may_use_one_id() -> None:
+    """The key is the pair: a guessed id takes nothing away from anybody."""
+    ids = two_tenants()
+    scope_id = ids["globex"]["prism_memory_scope"]
+    changes = {"tenant": "globex", "id": ids["acme"]["prism_memory_record"]}
+    assert copy_row(Record, **changes, scope_id=scope_id, source_id=None, key="other")

@@ -1,0 +1,265 @@
+"""Truth that holds whatever the code does: each check, by a statement it refuses."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import pytest
+from django.db import DataError, IntegrityError, transaction
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_memory.models import (
+    AccessKey,
+    EmbeddingSpace,
+    LineageEdge,
+    Run,
+    Tombstone,
+)
+from prism_memory.types import SourceRef
+from tests.db.asking import ask, refused_by
+from tests.factories import (
+    NOON,
+    make_edge,
+    make_record,
+    make_scope,
+    make_tombstone,
+    remember_one,
+)
+
+pytestmark = pytest.mark.django_db
+
+LONG: Final = "x" * 257
+
+CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
+    "tenant_named": [("tenant", "name", "")],
+    "tenant_name_bytes": [("tenant", "name", LONG)],
+    "scope_tenant_named": [("scope", "tenant", "")],
+    "scope_tenant_bytes": [("scope", "tenant", LONG)],
+    "scope_owner_bytes": [("scope", "owner", "é" * 129)],
+    "scope_agent_bytes": [("scope", "agent", LONG)],
+    "scope_thread_bytes": [("scope", "thread", LONG)],
+    "scope_owner_first": [("scope", "owner", "")],
+    "scope_generation_not_negative": [("scope", "current_generation", -1)],
+    "source_key_bytes": [("source", "key", LONG)],
+    "source_trust": [("source", "trust", "root"), ("source", "trust", "")],
+    "source_state": [("source", "state", "gone")],
+    "source_ingestion": [("source", "ingestion", "lost")],
+    "record_key_bytes": [("record", "key", "é" * 129)],
+    "record_namespace_bytes": [("record", "namespace", LONG)],
+    "record_partition_bytes": [("record", "partition", LONG)],
+    "record_kind": [("record", "kind", "secret"), ("record", "kind", "")],
+    "record_tier": [("record", "tier", "working")],
+    "record_trust": [("record", "trust", "admin"), ("record", "trust", "")],
+    "record_gate": [("record", "gate", ""), ("record", "gate", "closed")],
+    "record_language": [("record", "language", "klingon")],
+    "record_importance": [
+        ("record", "importance", -0.001),
+        ("record", "importance", 1.001),
+        ("record", "importance", float("nan")),
+        ("record", "importance", float("inf")),
+    ],
+    "record_uses": [("record", "uses", 0)],
+    "record_validity": [("record", "valid_to", NOON)],
+    "record_chunk_has_source": [("record", "kind", "chunk")],
+    "lineage_position": [
+        ("lineageedge", "position", -1),
+        ("lineageedge", "position", 32),
+    ],
+    "tombstone_reason": [("tombstone", "reason", "bored")],
+    "tombstone_hold": [("tombstone", "reason", "legal_hold")],
+    "space_dimensions": [
+        ("embeddingspace", "dimensions", 0),
+        ("embeddingspace", "dimensions", 4_001),
+    ],
+    "space_metric": [("embeddingspace", "metric", "l2")],
+    "space_state": [("embeddingspace", "state", "")],
+    "space_index_mode": [("embeddingspace", "index_mode", "ivfflat")],
+    "embedding_unit": [
+        ("embedding", "vector", "[0,0,0]"),
+        ("embedding", "vector", "[0.5,0.5]"),
+        ("embedding", "vector", "[1,1]"),
+        ("embedding", "vector", f"[1{',0' * 4_000}]"),
+    ],
+    "access_key_tenant_named": [("accesskey", "tenant", "")],
+    "access_key_owner_first": [("accesskey", "owner", "")],
+    "access_key_permissions": [
+        ("accesskey", "permissions", []),
+        ("accesskey", "permissions", ["read", "root"]),
+    ],
+    "run_state": [("run", "state", "paused")],
+}
+"""By the check's name: table, column, and what it must not hold."""
+
+CASES: Final = [(name, *case) for name, cases in CHECKS.items() for case in cases]
+
+
+def one_row_in_each_table() -> None:
+    record = make_record(valid_from=NOON)
+    make_record("a turn", fields={"source": SourceRef("mail")})
+    make_edge(record, "ext:outside")
+    make_tombstone(record)
+    make_key()
+    Run.objects.create(tenant="acme", kind="import", actor="system")
+
+
+def make_key(**changes: Any) -> AccessKey:
+    given = {"label": "k", "sha256": b"x", "permissions": ["read"], **changes}
+    levels = {"tenant": "acme", "owner": "ada", "agent": "support"}
+    return AccessKey.objects.create(**levels | given)
+
+
+@pytest.mark.parametrize(("name", "table", "column", "bad"), CASES)
+def test_a_row_that_is_not_true_is_refused(
+    name: str, table: str, column: str, bad: Any
+) -> None:
+    """B16, B28, B98, B106, B109, B156."""
+    one_row_in_each_table()
+    with refused_by(f"prism_memory_{name}"):
+        ask(f'UPDATE prism_memory_{table} SET "{column}" = %s', bad)  # noqa: S608
+
+
+def test_every_check_of_the_database_is_tried_above() -> None:
+    rows = ask(
+        "SELECT conname FROM pg_constraint"
+        " WHERE contype = 'c' AND conname LIKE 'prism_memory_%%'"
+    )
+    assert {name for (name,) in rows} == {f"prism_memory_{name}" for name in CHECKS}
+
+
+@pytest.mark.parametrize("vector", ["[NaN,1]", "[Infinity,0]", "[-Infinity]", "[]"])
+def test_a_vector_that_is_not_finite_is_none(vector: str) -> None:
+    """B106: the type itself refuses it."""
+    remember_one()
+    with pytest.raises(DataError), transaction.atomic():
+        ask("UPDATE prism_memory_embedding SET vector = %s", vector)
+
+
+@pytest.mark.parametrize("dimensions", [1, 384, 4_000])
+def test_a_unit_vector_of_up_to_4000_dimensions_is_kept(dimensions: int) -> None:
+    """B109."""
+    remember_one()
+    vector = f"[1{',0' * (dimensions - 1)}]"
+    ask("UPDATE prism_memory_embedding SET vector = %s", vector)
+    ((kept,),) = ask("SELECT vector_dims(vector) FROM prism_memory_embedding")
+    assert kept == dimensions
+
+
+def test_a_blank_tenant_is_for_the_installations_own_runs_and_events_only() -> None:
+    """B1, B28: everything else hangs on a scope, whose tenant has a name."""
+    one_row_in_each_table()
+    Run.objects.create(tenant="", kind="index", actor="system")
+    for table in ("source", "record", "embedding", "lineageedge"):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            ask(f"UPDATE prism_memory_{table} SET tenant = ''")  # noqa: S608
+
+
+@contextmanager
+def refused_as_duplicate() -> Iterator[None]:
+    with pytest.raises(IntegrityError, match="duplicate key"), transaction.atomic():
+        yield
+
+
+def test_one_running_run_of_a_kind_and_target() -> None:
+    given = {"tenant": "acme", "kind": "import", "target": "a.json", "actor": "system"}
+    running = Run.objects.create(**given)
+    for other in ({"kind": "export"}, {"target": "b.json"}, {"tenant": "globex"}):
+        Run.objects.create(**given | other)
+    Run.objects.create(**given, state="failed")
+    with refused_by("prism_memory_run_one_running"):
+        Run.objects.create(**given)
+    Run.objects.filter(tenant="acme", id=running.id).update(state="done")
+    Run.objects.create(**given)
+
+
+def test_one_active_space_of_an_alias() -> None:
+    given = {"provider": "p", "model": "m", "dimensions": 3}
+    EmbeddingSpace.objects.create(alias="a", state="active", **given)
+    EmbeddingSpace.objects.create(alias="b", state="active", **given)
+    for state in ("building", "retired", "retired"):
+        EmbeddingSpace.objects.create(alias="a", state=state, **given)
+    with refused_by("prism_memory_space_one_active"):
+        EmbeddingSpace.objects.create(alias="a", state="active", **given)
+
+
+def test_one_tombstone_of_a_reason_until_it_is_lifted() -> None:
+    record = make_record()
+    make_tombstone(record, cleared_at=NOON)
+    make_tombstone(record)
+    make_tombstone(record, reason="revoked")
+    make_tombstone(record, root_ref="record:other")
+    with refused_by("prism_memory_tombstone_unique"):
+        make_tombstone(record)
+
+
+def test_a_legal_hold_holds() -> None:
+    """B154."""
+    record = make_record()
+    with refused_by("prism_memory_tombstone_hold"):
+        make_tombstone(record, reason="legal_hold")
+    make_tombstone(record, reason="legal_hold", hold=True)
+
+
+def test_a_record_is_derived_from_a_ref_once() -> None:
+    record = make_record()
+    make_edge(record, "ext:a")
+    with refused_as_duplicate():
+        make_edge(record, "ext:a", position=1)
+    assert LineageEdge.objects.filter(tenant="acme").count() == 1
+
+
+def test_a_name_is_unique_in_its_own_place_only() -> None:
+    """B21: two tenants, two owners, two shelves may all say doc-1."""
+    mine = remember_one(key="doc-1")
+    others = [
+        remember_one(key="doc-1", scope=make_scope(tenant="globex")),
+        remember_one(key="doc-1", scope=make_scope(owner="bob")),
+        remember_one(key="doc-1", namespace="shelf"),
+        remember_one(key="doc-1", partition="session:1"),
+        remember_one(key="doc-1", kind="note"),
+    ]
+    assert len({mine, *others}) == 6
+    with refused_by("prism_memory_record_unique"):
+        ask("UPDATE prism_memory_record SET namespace = '' WHERE namespace = 'shelf'")
+
+
+def test_a_scope_has_one_row() -> None:
+    remember_one()
+    with refused_by("prism_memory_scope_unique"):
+        ask(
+            "INSERT INTO prism_memory_scope (id, tenant, owner, agent, thread, vectors,"
+            " created_at) SELECT %s, tenant, owner, agent, thread, 0, now()"
+            " FROM prism_memory_scope",
+            uuid.uuid4(),
+        )
+
+
+def test_the_database_counts_the_sequence_unless_it_is_given() -> None:
+    """B96."""
+    first, second = make_record("a"), make_record("b")
+    assert first.sequence < second.sequence
+    assert make_record("c", fields={"sequence": -7}).sequence == -7
+    with pytest.raises(IntegrityError, match="null value"), transaction.atomic():
+        ask("UPDATE prism_memory_record SET sequence = NULL")
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=300))
+def test_python_and_the_database_count_the_same_bytes(text: str) -> None:
+    ((count,),) = ask("SELECT octet_length(%s)", text)
+    assert count == len(text.encode())
+
+
+def test_rows_name_themselves_without_their_text() -> None:
+    """B503: what a log or an admin page may show."""
+    one_row_in_each_table()
+    record = make_record("the secret words", fields={"key": "k", "kind": "note"})
+    scope = record.scope
+    assert (str(record), str(scope)) == ("note k", "acme / ada / support / chat-1")
+    assert str(Tombstone.objects.filter(tenant="acme").get()).startswith("forgotten ")
+    assert str(Run.objects.filter(tenant="acme").get()) == "import"
+    assert str(AccessKey.objects.get()) == "k"
+    assert str(EmbeddingSpace.objects.get()).startswith("default: ")
+    assert AccessKey.objects.get().scope == make_scope(thread="")
