@@ -19,15 +19,20 @@ SELECT name FROM prism_memory_tenant WHERE name > %(after)s::text
  ORDER BY name LIMIT %(rows)s::integer;
 
 -- name: has_waiting
-SELECT EXISTS (
-  SELECT FROM prism_memory_embedding
-   WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
-     AND vector IS NULL AND failed_at IS NULL
-     AND next_try_at <= clock_timestamp()) AS waiting;
+-- Ordered as the queue's index is, so that the planner walks that and stops at the
+-- first, whatever its statistics say: an EXISTS may scan the table.
+SELECT (SELECT TRUE
+          FROM prism_memory_embedding
+         WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
+           AND vector IS NULL AND failed_at IS NULL
+           AND next_try_at <= clock_timestamp()
+         ORDER BY failed_at, next_try_at
+         LIMIT 1) IS TRUE AS waiting;
 
 -- name: claim
 -- Take texts off the queue for a while. A claim moves next_try_at to its own end, so
--- that what a killed worker held comes back by itself.
+-- that what a killed worker held comes back by itself. Ordered as the index is:
+-- failed_at is null throughout, but without it the whole queue would be sorted.
 WITH picked AS (
   SELECT waiting.record_id
     FROM prism_memory_embedding AS waiting
@@ -39,7 +44,7 @@ WITH picked AS (
      AND waiting.attempts < %(attempts)s::integer
      AND (%(record_ids)s::uuid[] IS NULL
           OR waiting.record_id = ANY(%(record_ids)s::uuid[]))
-   ORDER BY waiting.next_try_at
+   ORDER BY waiting.failed_at, waiting.next_try_at
    LIMIT %(rows)s::integer
      FOR UPDATE SKIP LOCKED)
 UPDATE prism_memory_embedding AS embedding
