@@ -5,18 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any
 
 from django.db import connection
 
-T = TypeVar("T")
 
-
-def together(calls: Sequence[Callable[[], T]]) -> list[T]:
+def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """Return what each call returned, in order; the first error is raised."""
     barrier = threading.Barrier(len(calls))
 
-    def run(call: Callable[[], T]) -> T:
+    def run(call: Callable[[], Any]) -> Any:
         try:
             connection.ensure_connection()
             barrier.wait(timeout=60)

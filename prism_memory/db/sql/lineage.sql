@@ -13,21 +13,30 @@ SELECT pg_advisory_xact_lock(
 
 -- name: inherited
 -- What blocks records, and all that is derived from them, since it blocks a source.
+-- OFFSET 0 makes each step a look-up in an index: how many rows a walk meets cannot be
+-- foreseen, and the planner would rather read the whole table.
 WITH RECURSIVE blocked(target_ref, root_ref, reason, hold, actor) AS (
   SELECT 'record:' || edge.record_id::text, stone.root_ref, stone.reason, stone.hold,
          stone.actor
     FROM prism_memory_lineageedge AS edge
-    JOIN prism_memory_tombstone AS stone
-      ON stone.tenant = edge.tenant AND stone.target_ref = edge.source_ref
-     AND stone.cleared_at IS NULL
+   CROSS JOIN LATERAL (
+         SELECT stone.root_ref, stone.reason, stone.hold, stone.actor
+           FROM prism_memory_tombstone AS stone
+          WHERE stone.tenant = %(tenant)s::text AND stone.target_ref = edge.source_ref
+            AND stone.cleared_at IS NULL
+         OFFSET 0) AS stone
    WHERE edge.tenant = %(tenant)s::text
      AND edge.record_id = ANY(%(record_ids)s::uuid[])
   UNION
   SELECT 'record:' || edge.record_id::text, blocked.root_ref, blocked.reason,
          blocked.hold, blocked.actor
     FROM blocked
-    JOIN prism_memory_lineageedge AS edge
-      ON edge.tenant = %(tenant)s::text AND edge.source_ref = blocked.target_ref)
+   CROSS JOIN LATERAL (
+         SELECT edge.record_id
+           FROM prism_memory_lineageedge AS edge
+          WHERE edge.tenant = %(tenant)s::text
+            AND edge.source_ref = blocked.target_ref
+         OFFSET 0) AS edge)
 SELECT target_ref, root_ref, reason, hold, actor
   FROM blocked
  ORDER BY target_ref, root_ref, reason;
@@ -40,8 +49,11 @@ WITH RECURSIVE closure(ref, distance) AS (
   UNION
   SELECT 'record:' || edge.record_id::text, closure.distance + 1
     FROM closure
-    JOIN prism_memory_lineageedge AS edge
-      ON edge.tenant = %(tenant)s::text AND edge.source_ref = closure.ref
+   CROSS JOIN LATERAL (
+         SELECT edge.record_id
+           FROM prism_memory_lineageedge AS edge
+          WHERE edge.tenant = %(tenant)s::text AND edge.source_ref = closure.ref
+         OFFSET 0) AS edge
    WHERE closure.distance <= %(most_distance)s::integer)
 SELECT ref, min(distance) AS distance
   FROM closure
