@@ -177,6 +177,17 @@ def test_what_memory_refuses_is_told_with_its_line_and_field(
     assert texts() == ([] if batch > 1 else ["Short."])
 
 
+def test_two_lines_that_collide_only_once_redacted_are_told_as_a_range(
+    run, jsonl, settings
+):
+    settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "SECRETS": ("s3cret", "t0ken")}
+    path = jsonl({"text": "It is s3cret."}, {"text": "It is t0ken.", "writer": "Ben"})
+    result = run("prism_memory_import", path, "--format=jsonl", "--tenant=acme")
+    assert result.code == 1
+    assert result.message.startswith("line 1 to line 2: Two entries of the batch")
+    assert texts() == []
+
+
 def test_a_revoked_turn_is_not_brought_back_by_importing_again(run, locomo):
     """C12, of imports."""
     words = ("prism_memory_import", locomo, "--format=locomo", "--tenant=acme")
