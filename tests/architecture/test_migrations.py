@@ -105,7 +105,8 @@ def throwaway() -> tuple[type[models.Model], type[models.Model]]:
         "Child": {"parent": TenantForeignKey("scratch.Parent")},
     }
     for name, more in own.items():
-        fields = {"id": models.UUIDField(primary_key=True), "tenant": TenantField()}
+        fields: dict[str, Any] = {"tenant": TenantField()}
+        fields["id"] = models.UUIDField(primary_key=True)
         state.add_model(ModelState("scratch", name, [*(fields | more).items()]))
     return state.apps.get_model("scratch.Parent"), state.apps.get_model("scratch.Child")
 

@@ -1,0 +1,168 @@
+"""B29: who gets to records, and why. A new way to them fails until it is reviewed here.
+
+The rule is one text, ``db/sql/access.sql``. Python comes to it through
+``access.visible`` and ``Reader.condition``, SQL through ``{visible}``. Whatever reads
+records without it stands below with its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import prism_memory
+from prism_memory import models
+from prism_memory.db.queries import named
+
+PACKAGE: Final = Path(prism_memory.__file__).parent
+MANAGERS: Final = {"objects", "_default_manager", "_base_manager"}
+
+THROUGH_THE_RULE: Final = {
+    "access.get_visible",
+    "access.visible",
+    "admin.content.previews",
+    "admin.content.visible_content",
+    "admin.record_filters.RecordFilter.narrow",
+    "recall.candidates.find",
+    "recall.listing.get",
+    "recall.listing.list_page",
+}
+"""Readers that use the rule."""
+
+AROUND_THE_RULE: Final = {
+    "access.visible": "Adds the rule to the rows.",
+    "admin.content.withheld_content": "A reveal: with a permission, audited.",
+    "admin.record_sections._labels": "Kind and key for links of a governor; no words.",
+    "admin.records.RecordsAdmin.list_rows": "No rows at all.",
+    "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
+    "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
+    " withheld rows too, whose words ``loaded`` leaves out.",
+    "lifecycle.consent._lock": "A verb takes hold of one row of exactly its own scope.",
+    "lifecycle.consent.set_consent": "Changes that row.",
+    "models.base.TenantModel.delete": "One row by its own key, whatever the table.",
+    "models.base.TenantModel.refresh_from_db": "As delete.",
+}
+"""ORM queries on records without the rule, each with its reason."""
+
+RAW_SQL: Final = {
+    "admin.count_records": "Counts a scope's rows for its governor; no content.",
+    "indexing.claim": "The text that an embedder shall see, also of hidden rows: a"
+    " consent given later must not wait for a vector.",
+    "indexing.table_sizes": "Bytes of the table.",
+    "recall.recall": "The legs and the page have {visible}; the counts of words and of"
+    " rows weigh terms over the whole scope and return no row.",
+    "recall.nearest_exact": "Has {visible}.",
+    "recall.nearest_index": "Has {visible}.",
+    "remember.find_records": "A write compares itself with rows of its own scope.",
+    "remember.resolve_ids": "Lineage may name any row in the chain, hidden or not.",
+    "remember.resolve_keys": "As resolve_ids, by key.",
+    "remember.upsert_records": "Writes.",
+}
+"""Named statements that read records."""
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        if not name.startswith("migrations"):
+            yield name, ast.parse(path.read_text("utf-8"))
+
+
+def nodes(tree: ast.AST, owner: str) -> Iterator[tuple[str, ast.AST]]:
+    """Yield every node with the dotted name of what it stands in."""
+    for child in ast.iter_child_nodes(tree):
+        named_here = isinstance(child, ast.FunctionDef | ast.ClassDef)
+        place = f"{owner}.{getattr(child, 'name', '')}" if named_here else owner
+        yield place, child
+        yield from nodes(child, place)
+
+
+def uses_the_rule(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "condition"
+    called = node.func if isinstance(node, ast.Call) else None
+    if isinstance(called, ast.Name):
+        return called.id in {"visible", "get_visible"}
+    return (
+        isinstance(called, ast.Attribute)
+        and called.attr in {"visible", "get_visible"}
+        and ast.unparse(called.value) == "access"
+    )
+
+
+def queries_records(node: ast.AST) -> bool:
+    """Tell whether a node is a manager of ``Record``, or of a model not named here."""
+    if not (isinstance(node, ast.Attribute) and node.attr in MANAGERS):
+        return False
+    others = {name for name in models.__all__ if name != "Record"}
+    return ast.unparse(node.value).rpartition(".")[2] not in others
+
+
+def owners(wanted: object) -> set[str]:
+    return {
+        owner
+        for name, tree in modules()
+        for owner, node in nodes(tree, name)
+        if wanted(node)  # type: ignore[operator] # one of the two above
+    }
+
+
+def test_the_readers_that_use_the_rule_are_known() -> None:
+    """B29."""
+    assert owners(uses_the_rule) == THROUGH_THE_RULE
+
+
+def test_every_query_around_the_rule_was_reviewed() -> None:
+    """B29."""
+    assert owners(queries_records) == {*AROUND_THE_RULE}
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    for path in sorted((PACKAGE / "db" / "sql").glob("*.sql")):
+        for name, text in named(path.stem).items():
+            yield f"{path.stem}.{name}", text
+
+
+def test_every_statement_on_records_was_reviewed() -> None:
+    """B29."""
+    reading = {
+        n for n, text in statements() if re.search(r"prism_memory_record\b", text)
+    }
+    assert reading == {*RAW_SQL}
+
+
+def test_no_statement_on_records_is_written_outside_the_sql_files() -> None:
+    """B29: else the test above would not see it."""
+    holders = {
+        owner
+        for name, tree in modules()
+        for owner, node in nodes(tree, name)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.search(r"\bprism_memory_record\b", node.value)
+        and not name.startswith("models.")
+    }
+    assert holders == {"checks"}  # the names of the tables whose columns it looks up
+
+
+def test_each_leg_of_recall_and_its_page_use_the_rule() -> None:
+    """B29, B131: before the limit of each."""
+    for name in ("recall", "nearest_exact", "nearest_index"):
+        text = named("recall")[name]
+        looks = re.findall(
+            r"SELECT FROM prism_memory_record AS record.*?OFFSET 0", text, re.S
+        )
+        assert looks
+        assert all("AND {visible}" in look for look in looks), name
+
+
+def test_the_rule_itself_is_one_statement() -> None:
+    """B29: no second text of it."""
+    marks = [
+        name for name, text in statements() if "record.revoked_at IS NULL\n" in text
+    ]
+    assert marks[:1] == ["access.visible"]
+    assert {*marks} <= {"access.visible", "remember.upsert_records"}
