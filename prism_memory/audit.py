@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
+from prism_memory.errors import LimitExceeded
 from prism_memory.models import AuditEvent
-from prism_memory.types import Actor, check_json
+from prism_memory.types import Actor, check_json, check_text
+
+REASON_CHARACTERS: Final = 1_000
 
 
 def record(
@@ -27,9 +30,17 @@ def record(
         tenant: Whose trail; empty for an act on the whole installation.
         action: Noun and verb, such as ``memory.forget``.
         target: A ref or an id; never text content.
+        reason: A person's, 1,000 characters at most.
         detail: Ids and counts; never text content.
+
+    Raises:
+        Invalid: The reason cannot be stored.
+        LimitExceeded: The reason is too long; the transaction must not go on.
     """
     check_json(dict(detail or {}), "detail")
+    if len(check_text(reason, "reason")) > REASON_CHARACTERS:
+        message = f"reason is over {REASON_CHARACTERS} characters."
+        raise LimitExceeded(message, field="reason")
     AuditEvent.objects.using(using).create(
         tenant=tenant,
         actor=actor.name,

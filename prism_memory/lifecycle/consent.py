@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from prism_memory import audit, signals
-from prism_memory.errors import NotVisible
+from prism_memory.errors import Invalid, NotVisible
 from prism_memory.lifecycle.tombstones import closure, hold_lineage, lift, mark
 from prism_memory.models import Record
 from prism_memory.types import (
@@ -47,12 +47,15 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
 
     Raises:
         NotVisible: No such record in this scope.
-        Invalid: An unknown source or label.
+        Invalid: Nothing to change, or an unknown source or label.
         LimitExceeded: Too much is derived from it; nothing is changed then.
     """
     if visible is not None:
         check_bool(visible, "visible")
     changes = _labels(source, label)
+    if visible is None and not changes:
+        message = "There is nothing to change: give visible, source or label."
+        raise Invalid(message, field="visible")
     with transaction.atomic(using=using):
         if visible is not None:
             hold_lineage(using=using, tenant=scope.tenant, alone=True)
@@ -129,7 +132,7 @@ def _state(record: Record, at: dt.datetime, *, visible: bool) -> dict[str, Any]:
         stands = record.visible and record.revoked_at is None
         granted_at = (record.granted_at if stands else None) or at
         return {"visible": True, "granted_at": granted_at, "revoked_at": None}
-    return {"visible": False, "revoked_at": at}
+    return {"visible": False, "revoked_at": record.revoked_at or at}
 
 
 def _announce(

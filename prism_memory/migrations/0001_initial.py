@@ -154,6 +154,7 @@ class Migration(migrations.Migration):
                 ('cleared_at', models.DateTimeField(blank=True, null=True)),
             ],
             options={
+                'indexes': [models.Index(condition=models.Q(('cleared_at__isnull', True)), fields=['tenant', 'root_ref'], name='prism_memory_tombstone_root')],
                 'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_tombstone_key'), models.UniqueConstraint(condition=models.Q(('cleared_at__isnull', True)), fields=('tenant', 'target_ref', 'root_ref', 'reason'), name='prism_memory_tombstone_unique'), models.CheckConstraint(condition=models.Q(('reason__in', ['corrected', 'revoked', 'forgotten', 'legal_hold', 'expired'])), name='prism_memory_tombstone_reason'), models.CheckConstraint(condition=models.Q(models.Q(('reason', 'legal_hold'), _negated=True), ('hold', True), _connector='OR'), name='prism_memory_tombstone_hold')],
             },
         ),

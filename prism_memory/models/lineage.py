@@ -65,6 +65,13 @@ class Tombstone(TenantModel):
                 name="prism_memory_tombstone_hold",
             ),
         ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "root_ref"],
+                name="prism_memory_tombstone_root",
+                condition=Q(cleared_at__isnull=True),
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.reason} {self.target_ref}"

@@ -139,7 +139,6 @@ def test_revoking_reads_no_table_whole(filled):
     assert {sql: tables for sql, tables in plans(seen).items() if tables} == {}
 
 
-@pytest.mark.xfail(reason="tombstones have no index on (tenant, root_ref) yet")
 def test_granting_reads_no_table_whole(filled):
     """case_C33."""
     record_id = remember_one("words", key="root")
