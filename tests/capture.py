@@ -21,7 +21,7 @@ WORDS: Final = frozenset(
 """What may follow a table's name and is no alias."""
 
 _USE: Final = re.compile(
-    r'\b(?:FROM|JOIN|UPDATE|INTO)\s+"?(?P<table>prism_memory_[a-z]+)"?'
+    r'\b(?P<verb>FROM|JOIN|UPDATE|INTO)\s+"?(?P<table>prism_memory_[a-z]+)"?'
     r'(?:\s+(?:AS\s+)?"?(?P<alias>[a-z_]\w*)"?)?',
     re.IGNORECASE,
 )
@@ -41,19 +41,25 @@ def unnamed_tables(sql: str) -> list[str]:
     """Return the tenants' tables that a statement reads or writes without the tenant.
 
     A table under an alias needs ``alias.tenant``; one without, its own name's or a
-    bare ``tenant``.
+    bare ``tenant``. An insert needs the column, and so does its conflict's target.
     """
     tables = {model._meta.db_table for model in tenant_models()}
-    bad = []
-    for use in _USE.finditer(sql):
-        table, alias = use["table"], use["alias"]
-        if table not in tables:
-            continue
-        name = table if alias is None or alias.lower() in WORDS else alias
-        bare = r"|(?<![.\w])tenant\b" if name == table else ""
-        if not re.search(rf'\b{name}"?\."?tenant\b{bare}', sql):
-            bad.append(table)
-    return bad
+    return [
+        use["table"]
+        for use in _USE.finditer(sql)
+        if use["table"] in tables and not _names_tenant(use, sql)
+    ]
+
+
+def _names_tenant(use: re.Match[str], sql: str) -> bool:
+    if use["verb"].upper() == "INTO":
+        lists = [sql[sql.index("(", use.end("table")) :]]
+        lists += re.findall(r"ON CONFLICT\s*(\(.*)", sql, re.DOTALL)
+        return all(re.search(r"\btenant\b", part.split(")")[0]) for part in lists)
+    table, alias = use["table"], use["alias"]
+    name = table if alias is None or alias.lower() in WORDS else alias
+    bare = r"|(?<![.\w])tenant\b" if name == table else ""
+    return bool(re.search(rf'\b{name}"?\."?tenant\b{bare}', sql))
 
 
 @dataclass

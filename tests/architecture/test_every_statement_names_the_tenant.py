@@ -1,0 +1,274 @@
+"""B22: the tenant is in every statement of every public operation.
+
+The operations are found by looking, so that a new one without a call here fails.
+"""
+
+from __future__ import annotations
+
+import inspect
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.utils import timezone
+
+import prism_memory
+from prism_memory import audit, backends, indexing, lifecycle, runs
+from prism_memory.access import Reader
+from prism_memory.conf import Limits
+from prism_memory.db.queries import named
+from prism_memory.lifecycle.entries import prepare
+from prism_memory.lifecycle.redaction import Redaction
+from prism_memory.memory import Memory
+from prism_memory.models import EmbeddingSpace, Run
+from prism_memory.models.choices import RunState
+from prism_memory.types import Actor, Consent, Entry, Lineage, Permission, SourceRef
+from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
+from tests.factories import ADA, make_memory, make_scope, remember_one
+
+pytestmark = pytest.mark.django_db
+
+TENANT: Final = "acme"
+SYSTEM: Final = Actor()
+Calls = Mapping[str, Callable[[], object]]
+
+
+def methods() -> set[str]:
+    return {
+        name
+        for name, item in vars(Memory).items()
+        if inspect.isfunction(item) and not name.startswith("_")
+    }
+
+
+def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
+    rich = Entry(
+        "Ada moved to Porto.",
+        key="rich",
+        consent=Consent(),
+        lineage=Lineage((f"record:{record_id}", "message-1")),
+        source=SourceRef("mail-1"),
+    )
+    narrow: dict[str, Any] = {
+        "kinds": ["entry"],
+        "namespaces": [""],
+        "filter": {"n": {"gt": 1}},
+    }
+    return {
+        "remember": lambda: memory.remember("a"),
+        "remember, rich": lambda: memory.remember([rich, "b"]),
+        "remember, again": lambda: memory.remember([rich, "b"]),
+        "remember, waiting": lambda: memory.remember("c", wait=True).done.now(),
+        "get": lambda: memory.get(record_id),
+        "list": memory.list,
+        "list, narrowed": lambda: memory.list(limit=1, **narrow),
+        "list, on": lambda: memory.list(cursor=memory.list(limit=1).next_cursor),
+        "recall": lambda: memory.recall("tea"),
+        "recall, vector": lambda: memory.recall("tea", legs="vector"),
+        "recall, text": lambda: memory.recall("tea", legs="text"),
+        "recall, narrowed": lambda: memory.recall("tea", ids=[record_id], **narrow),
+        "pending": memory.pending,
+        "set_consent": lambda: memory.set_consent(record_id, visible=False),
+        "set_consent, again": lambda: memory.set_consent(record_id, visible=True),
+        "aremember": lambda: async_to_sync(memory.aremember)("d"),
+        "aget": lambda: async_to_sync(memory.aget)(record_id),
+        "alist": lambda: async_to_sync(memory.alist)(),
+        "arecall": lambda: async_to_sync(memory.arecall)("tea"),
+        "apending": lambda: async_to_sync(memory.apending)(),
+        "aset_consent": lambda: async_to_sync(memory.aset_consent)(
+            record_id, visible=True
+        ),
+    }
+
+
+def test_every_method_of_a_memory_is_called_below() -> None:
+    """B22."""
+    names = memory_calls(make_memory(), uuid.uuid4())
+    assert {name.partition(",")[0] for name in names} == methods()
+
+
+@pytest.mark.parametrize("call", memory_calls(make_memory(), uuid.uuid4()))
+def test_a_method_of_a_memory_names_the_tenant(call: str) -> None:
+    """B22."""
+    memory, record_id = make_memory(), remember_one("tea", wait=True)
+    with tenant_in_every_statement(TENANT) as seen:
+        memory_calls(memory, record_id)[call]()
+    assert seen.on_tenants()
+
+
+def test_recall_through_the_index_names_the_tenant(settings: Any) -> None:
+    """B22: another statement than the exact scan's."""
+    remember_one("tea", wait=True)
+    EmbeddingSpace.objects.update(index_mode="hnsw")
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"EXACT_SCAN_ROWS": 0}
+    indexing.known_space(
+        using="default",
+        alias="default",
+        identity=backends.get_embedder().identity,
+        fresh=True,
+    )
+    with tenant_in_every_statement(TENANT) as seen:
+        assert [hit.text for hit in make_memory().recall("tea")] == ["tea"]
+    assert any("near_index" in sql or "hnsw" in sql for sql, _ in seen.statements)
+
+
+def exercised(package: Any, calls: Calls, exempt: set[str]) -> set[str]:
+    """Return the package's public functions that no call stands for."""
+    functions = {n for n in package.__all__ if inspect.isfunction(getattr(package, n))}
+    return functions - {name.partition(",")[0] for name in calls} - exempt
+
+
+def lifecycle_calls(record_id: uuid.UUID) -> Calls:
+    own: dict[str, Any] = {"using": "default", "scope": make_scope()}
+    at = timezone.now()
+    rows = prepare([Entry("a")], origin=ADA, limits=Limits(), redaction=Redaction())
+    make_key = partial(
+        lifecycle.create_key,
+        **own,
+        actor=SYSTEM,
+        label="k",
+        permissions=[Permission.READ],
+        at=at,
+    )
+    return {
+        "remember": lambda: lifecycle.remember(
+            **own, rows=rows, embedder="default", at=at
+        ),
+        "set_consent": lambda: lifecycle.set_consent(
+            **own, actor=SYSTEM, record_id=record_id, at=at, visible=False
+        ),
+        "create_key": make_key,
+        "revoke_key": lambda: lifecycle.revoke_key(
+            using="default", key_id=make_key()[0].id, actor=SYSTEM, at=at
+        ),
+        "authenticate": lambda: lifecycle.authenticate(
+            using="default", token=make_key()[1], at=at
+        ),
+    }
+
+
+def test_every_verb_names_the_tenant() -> None:
+    """B22."""
+    calls = lifecycle_calls(remember_one("tea"))
+    assert not exercised(lifecycle, calls, set())
+    watch(calls)
+
+
+def watch(calls: Calls) -> None:
+    for name, call in calls.items():
+        with tenant_in_every_statement(TENANT) as seen:
+            call()
+        assert seen.on_tenants(), name
+
+
+NO_TENANTS_ROWS: Final = {
+    "active",
+    "back_off_seconds",
+    "create_index",
+    "drop_index",
+    "find_active",
+    "in_host_transaction",
+    "index_name",
+    "index_state",
+    "known_space",
+    "table_sizes",
+    "tenants",
+    "vector_text",
+}
+"""Arithmetic, the catalogue, and the global tables of tenants and spaces."""
+
+
+def indexing_calls() -> Calls:
+    identity = backends.get_embedder().identity
+    space = indexing.active(using="default", alias="default", identity=identity)
+    own: dict[str, Any] = {"using": "default", "tenant": TENANT, "space": space}
+    embed = partial(backends.embed, backends.get_embedder(), role="passage")
+    return {
+        "pending": lambda: indexing.pending(
+            using="default", space=space, scopes=[make_scope()]
+        ),
+        "pending_of_tenant": lambda: indexing.pending_of_tenant(**own),
+        "is_waiting": lambda: indexing.is_waiting(**own),
+        "waiting": lambda: [*indexing.waiting(using="default", space=space)],
+        "drain": lambda: indexing.drain(**own, embed=embed, batch=1),
+        "retry_failed": lambda: indexing.retry_failed(**own),
+        "recount": lambda: indexing.recount(**own),
+    }
+
+
+def test_the_queue_is_worked_tenant_by_tenant() -> None:
+    """B22: work that spans tenants lists them first."""
+    remember_one("tea")
+    calls = indexing_calls()
+    assert not exercised(indexing, calls, NO_TENANTS_ROWS)
+    watch(calls)
+
+
+def test_what_is_said_to_touch_no_tenants_rows_does_not() -> None:
+    remember_one("tea")
+    identity = backends.get_embedder().identity
+    own = {"using": "default", "alias": "default"}
+    with tenant_in_every_statement(TENANT) as seen:
+        space = indexing.active(**own, identity=identity)
+        indexing.known_space(**own, identity=identity, fresh=True)
+        indexing.index_state(using="default", space=space)
+        indexing.table_sizes(using="default")
+        assert [*indexing.tenants(using="default")] == [TENANT]
+    assert not seen.on_tenants()
+
+
+def test_runs_and_audit_name_the_tenant() -> None:
+    """B22."""
+    at = timezone.now()
+    with tenant_in_every_statement(TENANT):
+        run = begin(at)
+        runs.advance(run, using="default", cursor={"n": 1}, counts={"n": 1}, at=at)
+        runs.finish(run, using="default", state=RunState.FAILED, at=at)
+        assert begin(at).id == run.id
+        audit.record(
+            using="default",
+            tenant=TENANT,
+            actor=SYSTEM,
+            action="memory.test",
+            target="record:1",
+            at=at,
+        )
+
+
+def begin(at: Any) -> Run:
+    return runs.begin(
+        using="default",
+        tenant=TENANT,
+        kind="import",
+        target="a.json",
+        actor=SYSTEM,
+        at=at,
+    )
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    folder = Path(prism_memory.__file__).parent / "db" / "sql"
+    rule = Reader(scope=make_scope()).condition().as_string(None)
+    for path in sorted(folder.glob("*.sql")):
+        for name, text in named(path.stem).items():
+            yield f"{path.stem}.{name}", text.replace("{visible}", rule)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [pair for pair in statements() if not pair[0].endswith(("_index", "table_sizes"))],
+    ids=[n for n, _ in statements() if not n.endswith(("_index", "table_sizes"))],
+)
+def test_a_named_statement_names_the_tenant(name: str, text: str) -> None:
+    """B22: also those that no test above happens to run."""
+    assert not unnamed_tables(text), name
+
+
+def test_the_watch_is_not_blind() -> None:
+    seen = Captured([("SELECT 1 FROM prism_memory_record", None)])
+    with pytest.raises(AssertionError):
+        seen.check(TENANT)
