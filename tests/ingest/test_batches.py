@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import pairwise
 
 from hypothesis import given
@@ -44,3 +46,8 @@ def test_a_batch_is_grouped_by_scope_in_one_order(items):
     assert list(groups) == sorted(groups, key=lambda scope: scope.id)
     for scope, entries in groups.items():
         assert entries == [item.entry for item in items if item.scope == scope]
+
+
+def test_parsing_needs_no_django():
+    words = "import sys, prism_memory.ingest; sys.exit('django' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", words], check=False).returncode == 0

@@ -11,8 +11,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from prism_memory import ingest
 from prism_memory.conf import Limits
+from prism_memory.ingest import loading
 from prism_memory.ingest.jsonl import LINE_BYTES
-from prism_memory.ingest.loading import BLOCK_BYTES
 from prism_memory.management.command import (
     FAILED,
     USAGE,
@@ -27,7 +27,7 @@ from prism_memory.management.progress import Progress
 from prism_memory.memory import Memory
 from prism_memory.types import Entry, Scope
 
-CHUNK_BYTES = BLOCK_BYTES // 16
+CHUNK_BYTES = 65_536
 
 
 class Command(MemoryCommand):
@@ -102,7 +102,7 @@ exit codes:
 
     def _load(
         self, path: Path, selection: ingest.Selection, options: dict[str, Any]
-    ) -> ingest.Loaded:
+    ) -> loading.Loaded:
         with path.open("rb") as file:
             bar = Progress(
                 self.progress_stream(),
@@ -111,10 +111,10 @@ exit codes:
                 silent=options["verbosity"] < 1,
             )
             try:
-                loaded = ingest.load(
+                loaded = loading.load(
                     using=database(options),
                     tenant=options["tenant"],
-                    target=ingest.fingerprint(path, *_words(options)),
+                    target=loading.fingerprint(path, *_words(options)),
                     actor=os_actor(),
                     items=_read(file, selection, options),
                     write=partial(_remember, database(options)),
@@ -141,7 +141,7 @@ exit codes:
             raise CommandError(message, returncode=FAILED)
 
     def _answer(
-        self, loaded: ingest.Loaded, conversations: int, options: dict[str, Any]
+        self, loaded: loading.Loaded, conversations: int, options: dict[str, Any]
     ) -> None:
         found = {
             "tenant": options["tenant"],
