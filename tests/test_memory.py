@@ -97,11 +97,8 @@ class TestRememberAndRead:
             },
             wait=True,
         ).accepted
-        for item in (
-            memory.get(record_id),
-            memory.list()[0],
-            memory.recall("words")[0],
-        ):
+        (listed,), (hit,) = memory.list(), memory.recall("words")
+        for item in (memory.get(record_id), listed, hit):
             assert isinstance(item, Item)
             assert (item.id, item.key, item.text) == (record_id, "k", "words")
             assert (item.scope, item.trust, item.writer) == (
