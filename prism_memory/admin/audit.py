@@ -78,6 +78,8 @@ class AuditAdmin(TenantAdmin):
 
     @admin.display(description=_("Details"))
     def details(self, row: AuditEvent) -> object:
+        if not row.detail:
+            return ""
         return links.code(json.dumps(row.detail, ensure_ascii=False))
 
     def sections(self, request: HttpRequest, row: AuditEvent) -> list[Section]:

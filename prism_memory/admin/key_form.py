@@ -13,9 +13,11 @@ from django.views.decorators.debug import sensitive_variables
 from prism_memory import lifecycle
 from prism_memory.admin import links
 from prism_memory.admin.audit import LocalTimeField
+from prism_memory.admin.characters import shown
 from prism_memory.admin.filters import ExactNameField
 from prism_memory.admin.readonly import actor, private
 from prism_memory.admin.tabs import tabs
+from prism_memory.admin.tenanted import chosen
 from prism_memory.admin.using import using
 from prism_memory.errors import PrismMemoryError
 from prism_memory.models import AccessKey
@@ -91,13 +93,15 @@ def create_view(page: KeysAdmin, request: HttpRequest) -> HttpResponse:
     """
     form = KeyForm(request.POST) if request.method == "POST" else _blank(request)
     made = form.create(request) if form.is_bound and form.is_valid() else None
-    tenant = request.GET.get("tenant") or None
     context: dict[str, Any] = {"list_page": links.list_page(AccessKey)}
     if made is None:
+        place = chosen(request)
         context |= {
             "title": _("Create a key"),
             "form": form,
-            "tabs": tabs(request, tenant, AccessKey),
+            "place": place,
+            "tenant_shown": shown(place.tenant or ""),
+            "tabs": tabs(request, place.tenant, AccessKey),
         }
         return page.answer(request, "admin/prism_memory/key_add.html", context)
     key, token = made

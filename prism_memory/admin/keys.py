@@ -96,7 +96,7 @@ class KeysAdmin(ReadOnlyAdmin):
 
     def place(self, request: HttpRequest) -> Place:
         place = chosen(request)
-        return place if place.wish else Place(tenant="")
+        return place if place.tenant or place.unknown else Place(tenant="")
 
     def list_rows(self, place: Place) -> QuerySet[Any]:
         rows = self.rows(place)

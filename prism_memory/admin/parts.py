@@ -14,7 +14,7 @@ class Place:
 
     Args:
         tenant: Name of the tenant; '' is the installation, None is no choice yet.
-        unknown: A tenant was named that does not exist.
+        unknown: Nothing was ever remembered under the name that was given.
         wish: What the list's addresses must carry.
         scope: The scope, where a list is of one.
     """

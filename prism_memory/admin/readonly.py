@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.contrib.admin.utils import label_for_field, unquote
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -164,7 +164,8 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         }
 
     def _headers(self) -> list[Any]:
-        return [label_for_field(name, self.model, self) for name in self.list_display]
+        columns = (getattr(self, str(name)) for name in self.list_display)
+        return [column.short_description for column in columns]
 
     def cells(self, row: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - any row
         """Return header and value of each column of ``row``."""

@@ -88,7 +88,7 @@ class SpacesAdmin(ReadOnlyAdmin):
 
     def place(self, request: HttpRequest) -> Place:
         place = chosen(request)
-        return place if place.wish else Place(tenant="")
+        return place if place.tenant or place.unknown else Place(tenant="")
 
     def prepare(self, place: Place, rows: list[Any]) -> None:
         if not rows:

@@ -21,11 +21,12 @@ def chosen(request: HttpRequest) -> Place:
     name = request.GET.get("tenant") or request.POST.get("tenant", "")
     if not name:
         return Place()
-    wish = links.tenant_wish(name)
+    if "\0" in name:
+        return Place(unknown=True)
     tenants = Tenant.objects.using(using()).filter(name=name)
-    if "\0" in name or not tenants.exists():
-        return Place(unknown=True, wish=wish)
-    return Place(name, wish=wish)
+    # A key or an event may name a tenant before anything is remembered there.
+    unknown = not tenants.exists()
+    return Place(name, unknown=unknown, wish=links.tenant_wish(name))
 
 
 class TenantAdmin(ReadOnlyAdmin):
