@@ -1,0 +1,142 @@
+"""The public surface: importable without models, documented, keyword-only, typed."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import pytest
+
+import prism_memory
+from prism_memory import access, audit, indexing, lifecycle, recall, runs
+from prism_memory.memory import Memory
+
+PACKAGES: Final = [indexing, lifecycle, recall]
+MODULES: Final = [access, audit, runs]
+
+POSITIONAL: Final = {
+    "back_off_seconds": "Arithmetic on one number.",
+    "in_host_transaction": "Asks about one connection.",
+    "index_name": "Names one space's index.",
+    "reciprocal_rank": "Pure: candidates first, as in the literature.",
+    "vector_text": "Writes one vector.",
+    "advance": "A method on a run, but for its name.",
+    "finish": "As advance.",
+}
+"""Functions that take something by position, and why. No operation is among them."""
+
+
+def public_functions() -> Iterator[Callable[..., Any]]:
+    for package in PACKAGES:
+        for name in package.__all__:
+            item = getattr(package, name)
+            if inspect.isfunction(item):
+                yield item
+    for module in MODULES:
+        for name, item in vars(module).items():
+            own = inspect.isfunction(item) and item.__module__ == module.__name__
+            if own and not name.startswith("_"):
+                yield item
+
+
+FUNCTIONS: Final = [*public_functions()]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__qualname__)
+def test_a_public_function_is_documented_typed_and_keyword_only(
+    function: Callable[..., Any],
+) -> None:
+    signature = inspect.signature(function)
+    doc = inspect.getdoc(function) or ""
+
+    assert doc.splitlines()[0].endswith((".", ":"))
+    assert "return" in function.__annotations__
+    for parameter in signature.parameters.values():
+        assert parameter.annotation is not parameter.empty
+        named = parameter.kind is parameter.KEYWORD_ONLY
+        assert named or function.__name__ in POSITIONAL
+
+
+def test_what_may_be_positional_exists() -> None:
+    assert {*POSITIONAL} <= {function.__name__ for function in FUNCTIONS}
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [f for f in FUNCTIONS if f.__module__.startswith("prism_memory.lifecycle")],
+    ids=lambda f: f.__qualname__,
+)
+def test_a_verb_is_told_the_time(verb: Callable[..., Any]) -> None:
+    """Nothing below the doors asks the clock, so that tests and repairs can."""
+    assert "at" in inspect.signature(verb).parameters
+
+
+METHODS: Final = sorted(n for n in vars(Memory) if not n.startswith("_"))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_of_a_memory_is_documented_and_typed(name: str) -> None:
+    method = getattr(Memory, name)
+    assert inspect.getdoc(method)
+    assert "return" in method.__annotations__
+
+
+def test_every_method_has_its_asynchronous_twin() -> None:
+    plain = {n for n in METHODS if not inspect.iscoroutinefunction(getattr(Memory, n))}
+    assert {*METHODS} - plain == {f"a{name}" for name in plain}
+
+
+@pytest.mark.parametrize("name", prism_memory.__all__)
+def test_a_public_name_can_be_imported(name: str) -> None:
+    assert getattr(prism_memory, name)
+
+
+def test_a_name_that_is_not_public_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="'Recrod'"):
+        prism_memory.Recrod  # noqa: B018 - the access is the test
+
+
+def python(code: str, *options: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
+    return subprocess.run(
+        [sys.executable, *options, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+
+
+def test_importing_the_package_loads_no_model_and_needs_no_settings() -> None:
+    """B31: it can stand in a settings file."""
+    code = (
+        "import sys, prism_memory;"
+        "from prism_memory import Scope, Origin, Trust, Entry;"
+        "Scope('acme', owner='ada'); Origin(Trust.USER, 'ada'); Entry('x');"
+        "assert not [n for n in sys.modules if n.startswith('prism_memory.models')];"
+        "assert 'django' not in sys.modules, 'the values are pure'"
+    )
+    done = python(code, "-W", "error", "-X", "dev")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_core_needs_neither_rest_framework_nor_celery() -> None:
+    """B31: a plain Django process remembers and recalls without them."""
+    code = (
+        "import sys;"
+        "sys.modules |= dict.fromkeys(['rest_framework', 'celery', 'kombu']);"
+        "from django.conf import settings;"
+        "settings.configure(INSTALLED_APPS=['prism_memory']);"
+        "import django;"
+        "from importlib import util; found = util.find_spec;"
+        "util.find_spec = lambda n, *a: None if n == 'celery' else found(n, *a);"
+        "django.setup();"
+        "from prism_memory import Memory, Scope; Memory(Scope('acme', owner='ada'));"
+        "from django.core.checks import run_checks; run_checks()"
+    )
+    done = python(code, "-W", "error")
+    assert (done.returncode, done.stderr) == (0, "")
