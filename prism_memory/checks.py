@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, cast
 
+from django.conf import settings as django_settings
 from django.core import checks
 from django.db import DatabaseError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -42,11 +43,20 @@ def register() -> None:
 def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
     """Report unknown keys, wrong types and values outside their declared bounds."""
     return [
+        *not_a_dict(),
         *unknown_keys(),
         *out_of_bounds(),
         *unknown_languages(),
         *unimportable(),
     ]
+
+
+def not_a_dict() -> Iterator[checks.CheckMessage]:
+    if not isinstance(getattr(django_settings, NAMESPACE, {}), Mapping):
+        yield checks.Error(
+            f"{NAMESPACE} must be a dict, so all settings have their defaults.",
+            id="prism_memory.E008",
+        )
 
 
 def unknown_keys() -> Iterator[checks.CheckMessage]:
@@ -108,9 +118,10 @@ def unknown_languages() -> Iterator[checks.CheckMessage]:
 def unimportable() -> Iterator[checks.CheckMessage]:
     for key in ("REDACTOR", "IMPORTANCE_FROM", "API_RESOLVER"):
         path = getattr(settings, key)
+        if not path or not isinstance(path, str):
+            continue  # what is no text is reported as of another type
         try:
-            if path:
-                import_string(path)
+            import_string(path)
         except ImportError as error:
             yield checks.Error(
                 f"{NAMESPACE}[{key!r}] cannot be imported: {error}",
@@ -120,7 +131,9 @@ def unimportable() -> Iterator[checks.CheckMessage]:
 
 def check_embedders(**kwargs: Any) -> list[checks.CheckMessage]:
     """Report embedders that cannot be made, and what each says of itself."""
-    aliases = settings.EMBEDDERS
+    aliases: object = settings.EMBEDDERS
+    if not isinstance(aliases, Mapping):
+        return []  # check_settings says so
     if not aliases:
         return [
             checks.Warning(
@@ -236,9 +249,9 @@ def table_columns(using: str) -> dict[str, set[str]]:
 
 
 def space_messages(using: str) -> Iterator[checks.CheckMessage]:
-    alias = settings.EMBEDDER
-    if alias not in settings.EMBEDDERS:
-        return
+    alias, aliases = settings.EMBEDDER, cast("object", settings.EMBEDDERS)
+    if not isinstance(aliases, Mapping) or alias not in aliases:
+        return  # check_embedders says so
     try:
         embedder = backends.get_embedder(alias)
     except Misconfigured:

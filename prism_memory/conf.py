@@ -65,9 +65,12 @@ class Setting(Generic[T]):
 
 
 def user_settings() -> Mapping[str, Any]:
-    """Return the project's ``PRISM_MEMORY`` dict, or an empty one."""
-    values: Mapping[str, Any] = getattr(django_settings, NAMESPACE, {})
-    return values
+    """Return the project's ``PRISM_MEMORY`` dict, or an empty one.
+
+    One that is no dict counts as empty: a system check reports it.
+    """
+    values: object = getattr(django_settings, NAMESPACE, {})
+    return values if isinstance(values, Mapping) else {}
 
 
 class Settings:
