@@ -20,7 +20,7 @@ PRISM_MEMORY = {
     "EMBEDDERS": {
         "default": {
             "BACKEND": "prism_memory.backends.hashing.HashEmbedder",
-            "OPTIONS": {"dimensions": 64},
+            "OPTIONS": {"dimensions": 64, "for_tests": True},
         },
     },
 }
