@@ -84,6 +84,7 @@ def _fill(corpus: Corpus, rows: int) -> list[str]:
 def _measure(scope: Scope, questions: Sequence[str]) -> tuple[str, float, float]:
     memory, stored = Memory(scope), _stored(scope)
     wanted = min(ASKED, len(stored.ids))
+    memory.recall(questions[0])  # the app learns how large the scope is by asking
     rows, neighbours, strategies = [], [], set()
     for question in questions:
         found = memory.recall(question, top_k=ASKED)

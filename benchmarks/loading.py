@@ -26,6 +26,8 @@ from prism_memory.types import Entry, Origin, Scope, Trust
 
 ORIGIN: Final = Origin(Trust.USER, "benchmarks")
 CHUNK_ROWS: Final = 20_000
+BUILD_MEGABYTES: Final = 2_048
+"""256 MB hold the graph of 160,000 vectors; beyond, each costs as much as an insert."""
 TABLES: Final = ("tenant", "scope", "record", "embedding")
 
 RECORD: Final = (
@@ -210,7 +212,9 @@ def empty() -> None:
 def build_index() -> Space:
     """Build the HNSW index, and let readers know of it at once."""
     active = space()
-    indexing.create_index(using="default", space=active)
+    indexing.create_index(
+        using="default", space=active, memory_megabytes=BUILD_MEGABYTES
+    )
     known = indexing.known_space(
         using="default", alias=active.alias, identity=active.identity, fresh=True
     )
