@@ -17,7 +17,7 @@ from typing import Any, Final
 from celery import current_app, shared_task
 from django.core import checks
 from kombu import Connection
-from kombu.exceptions import OperationalError
+from kombu.exceptions import KombuError
 
 from prism_memory import backends, indexing
 from prism_memory.conf import settings
@@ -179,7 +179,8 @@ def send_or_log(wakes: Sequence[Wake]) -> None:
         with patient_connection() as connection:
             for tenant, using, alias in wakes:
                 send(connection=connection, tenant=tenant, using=using, alias=alias)
-    except (OperationalError, OSError) as error:
+    except (KombuError, OSError, ImportError, LookupError, ValueError) as error:
+        # The last three: a URL that names no known kind of broker.
         name = type(error).__name__
         logger.warning("The broker took no wake-up (%s); the sweep will do it.", name)
 
