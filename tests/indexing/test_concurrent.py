@@ -28,7 +28,7 @@ class Noting:
     """An embed that counts what it is asked for."""
 
     def __init__(self):
-        self.texts = Counter()
+        self.texts: Counter[str] = Counter()
         self.lock = threading.Lock()
 
     def __call__(self, texts):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -64,7 +65,7 @@ def measure():
     """Return the pages and the plan of each step over 50 texts that wait."""
     analyze()
     queue = claims.Queue("default", "acme", space())
-    measured = {}
+    measured: dict[str, tuple[int, Any]] = {}
     with transaction.atomic():
         given = {**queue.place, "rows": 32, "claim_seconds": 60, "record_ids": None}
         check = partial(_measure, measured)
@@ -140,6 +141,6 @@ def test_a_failed_one_is_visible_and_can_be_retried_among_many():
     Embedding.objects.update(failed_at=timezone.now())
     queue = claims.Queue("default", "acme", space())
     assert claims.claim(queue, 100, None) == []
-    given = {"using": "default", "tenant": "acme", "space": space()}
-    assert claims.retry_failed(**given) == 30
+    retried = claims.retry_failed(using="default", tenant="acme", space=space())
+    assert retried == 30
     assert len(claims.claim(queue, 100, None)) == 30

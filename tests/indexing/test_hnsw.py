@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from django.db import OperationalError, connection, connections, transaction
@@ -215,11 +216,11 @@ def test_recount_repairs_the_counts_of_one_tenant():
     empty = make_scope(thread="empty")
     remember("Waits.", scope=empty)
     ScopeRow.objects.update(vectors=77)
-    recount = {"using": "default", "tenant": "acme", "space": space()}
-    assert indexing.recount(**recount) == 2
+    recount = partial(indexing.recount, using="default", tenant="acme", space=space())
+    assert recount() == 2
     assert counted() == {make_scope().id: 2, empty.id: 0}
     assert counted("beta") == {other.id: 77}
-    assert indexing.recount(**recount) == 0
+    assert recount() == 0
 
 
 def test_the_sizes_of_the_tables_are_told():

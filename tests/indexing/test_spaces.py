@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 
 import pytest
@@ -97,14 +98,12 @@ class TestActive:
 
     def test_known_space_asks_the_database_once(self, django_assert_num_queries):
         made = space()
-        known = {"using": "default", "alias": "default", "identity": self.identity}
-        assert indexing.known_space(**known, fresh=True) == made
+        known = partial(indexing.known_space, using="default", alias="default")
+        assert known(identity=self.identity, fresh=True) == made
         with django_assert_num_queries(0):
-            assert indexing.known_space(**known) == made
+            assert known(identity=self.identity) == made
         with pytest.raises(EmbedderMismatch):
-            indexing.known_space(
-                **known | {"identity": EmbedderIdentity("hashing", "fnv1a", 32)}
-            )
+            known(identity=EmbedderIdentity("hashing", "fnv1a", 32))
 
     def test_the_space_of_another_alias_is_not_drained(self):
         remember_one("Ada drinks tea.")
