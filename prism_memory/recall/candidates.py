@@ -99,7 +99,10 @@ def _remember_size(place: tuple[Any, ...], *, large: bool) -> None:
 
 @lru_cache(maxsize=64)
 def _statement(nearest: str, visible: str, space_id: int, dimensions: int) -> str:
-    parts = {"visible": sql.SQL(visible), "space_id": space_id}
+    parts: dict[str, sql.Composable | int] = {
+        "visible": sql.SQL(visible),
+        "space_id": space_id,
+    }
     text = composed("recall", nearest, dimensions=dimensions, **parts)
     return composed("recall", "recall", nearest=sql.SQL(text), **parts)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import connection
 
 from prism_memory import Memory, Origin, Scope, Trust
@@ -69,7 +71,7 @@ def fill(
         text: Their words, each followed by a number.
         near: The vector of all of them; random ones when None.
     """
-    given = {
+    given: dict[str, Any] = {
         "tenant": scope.tenant,
         "scope_id": scope.id,
         "rows": rows,

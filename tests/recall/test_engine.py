@@ -120,7 +120,8 @@ def test_case_c04_an_empty_collection_lets_nothing_through(narrowing: str) -> No
     """C04."""
     memory().remember(TEA, wait=True)
 
-    assert texts(memory().recall(TEA, **{narrowing: []})) == []
+    nothing: dict[str, Any] = {narrowing: []}
+    assert texts(memory().recall(TEA, **nothing)) == []
     assert texts(memory().recall(TEA)) == [TEA]
 
 

@@ -20,6 +20,7 @@ from prism_memory.indexing import create_index, drop_index
 from prism_memory.recall import VectorLeg
 from prism_memory.recall.candidates import _index_settings, _large, find
 from prism_memory.recall.engine import CANDIDATES_PER_HIT
+from prism_memory.types import Recalled
 from tests.recall.bulk import DIMENSIONS, analyze, fill, seed, space
 
 TENANT = "filtered"
@@ -95,6 +96,7 @@ def check_every_scope(*, indexed: bool) -> None:
 
 def share_found(scope: Scope, question: str, top_k: int, strategy: str) -> float:
     memory = Memory(scope)
+    found = Recalled()
     for _ in range(TIMES // len(QUESTIONS)):
         assert len(memory.recall(question, top_k)) == top_k
         found = memory.recall(question, top_k, legs="vector")
