@@ -74,12 +74,14 @@ def read(
         values = _values(rows.model, order, cursor)
         found = found.filter(order.beyond(values, backwards=backwards))
     page = list(found[: per_page + 1])
-    more = len(page) > per_page
-    page = page[:per_page]
+    more, page = len(page) > per_page, page[:per_page]
     if backwards:
         page.reverse()
-    before = more if backwards else bool(cursor)
-    after = bool(wish.get("before")) if backwards else more
+        return _window(order, page, before=more, after="before" in wish)
+    return _window(order, page, before=bool(cursor), after=more)
+
+
+def _window(order: Order, page: list[Any], *, before: bool, after: bool) -> Window:
     return Window(
         page,
         previous=_cursor(order, page[0]) if page and before else "",

@@ -29,6 +29,10 @@ MOST_ROWS: Final = 100
 """Rows of a table on the page; a record may have thousands of descendants."""
 
 
+UP: Final = (_("Derived from"), _("It is derived from nothing else."))
+DOWN: Final = (_("What derives from it"), _("Nothing derives from it."))
+
+
 def record_sections(record: Record) -> list[Section]:
     """Return all sections of a record's page. Six queries."""
     ref = f"record:{record.id}"
@@ -42,20 +46,8 @@ def record_sections(record: Record) -> list[Section]:
         Section(_("Record"), _identity(record)),
         Section(_("Consent and gate"), _governance(record)),
         Section(_("Times"), _times(record)),
-        _lineage(
-            record,
-            source_refs,
-            labels,
-            _("Derived from"),
-            _("It is derived from nothing else."),
-        ),
-        _lineage(
-            record,
-            children,
-            labels,
-            _("What derives from it"),
-            _("Nothing derives from it."),
-        ),
+        _lineage(record, source_refs, labels, UP),
+        _lineage(record, children, labels, DOWN),
         _tombstones(record, [ref, *source_refs]),
         _vectors(record),
     ]
@@ -141,18 +133,17 @@ def _labels(tenant: str, refs: Iterable[str]) -> dict[str, str]:
 
 
 def _lineage(
-    record: Record,
-    refs: list[str],
-    labels: dict[str, str],
-    title: object,
-    empty: object,
+    record: Record, refs: list[str], labels: dict[str, str], words: tuple[Any, Any]
 ) -> Section:
+    title, empty = words
     return Section(
         title,
         [
-            (shown(labels[ref]) if ref in labels else _("not in this memory"), link)
+            (
+                shown(labels[ref]) if ref in labels else _("not in this memory"),
+                links.ref_link(record.tenant, ref),
+            )
             for ref in refs[:MOST_ROWS]
-            for link in (links.ref_link(record.tenant, ref),)
         ],
         headers=(_("What"), _("Reference")),
         empty=empty,

@@ -73,17 +73,21 @@ def reveal_view(
         response.status_code = 400
         return response
     with transaction.atomic(using=using()):
-        audit.record(
-            using=using(),
-            tenant=record.tenant,
-            actor=actor(request),
-            action="record.reveal",
-            target=f"record:{record.id}",
-            at=timezone.now(),
-            reason=form.cleaned_data["reason"],
-        )
+        _note(request, record, form.cleaned_data["reason"])
         context = page.row_context(request, record)
         context["content"] = parts_shown(withheld_content(record))
         shown_once = page.answer(request, "admin/prism_memory/revealed.html", context)
         shown_once.render()
     return private(shown_once)
+
+
+def _note(request: HttpRequest, record: Record, reason: str) -> None:
+    audit.record(
+        using=using(),
+        tenant=record.tenant,
+        actor=actor(request),
+        action="record.reveal",
+        target=f"record:{record.id}",
+        at=timezone.now(),
+        reason=reason,
+    )
