@@ -136,7 +136,7 @@ class Record(TenantModel):
                 fastupdate=False,
             ),
             models.Index(
-                fields=["tenant", "scope", "namespace", "sequence", "id"],
+                fields=["tenant", "scope", "sequence", "id"],
                 name="prism_memory_record_order",
             ),
             models.Index(
