@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from prism_memory import audit
-from prism_memory.errors import Invalid
+from prism_memory.errors import Invalid, LimitExceeded
 from prism_memory.models import AuditEvent
 from prism_memory.types import Actor
 from tests.factories import NOON
@@ -50,6 +50,16 @@ def test_an_event_ends_with_the_change_it_tells_of() -> None:
 def test_an_act_on_the_installation_has_no_tenant() -> None:
     record(tenant="")
     assert AuditEvent.objects.get().tenant == ""
+
+
+def test_a_reason_is_a_persons_few_words() -> None:
+    record(reason="x" * audit.REASON_CHARACTERS)
+    with pytest.raises(LimitExceeded) as raised:
+        record(reason="x" * (audit.REASON_CHARACTERS + 1))
+    assert raised.value.field == "reason"
+    with pytest.raises(Invalid):
+        record(reason="a\0")
+    assert AuditEvent.objects.count() == 1
 
 
 @pytest.mark.parametrize("detail", [{"at": NOON}, {1: "a"}, {"a": "\0"}], ids=repr)

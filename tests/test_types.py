@@ -164,5 +164,22 @@ def test_pages_and_recalls_are_sequences() -> None:
         assert [*map(str, sequence)] == ["a", "b"]
 
 
+def test_a_chunk_needs_the_source_it_is_a_part_of() -> None:
+    assert entry(kind="chunk", source=SourceRef("book")).kind is types.Kind.CHUNK
+    with pytest.raises(Invalid) as raised:
+        entry(kind="chunk")
+    assert raised.value.field == "source"
+
+
+def test_an_id_is_a_uuid_or_the_text_of_one() -> None:
+    known = types.uuid7()
+    assert {types.check_uuid(form) for form in (known, str(known), known.hex)} == {
+        known
+    }
+    for bad in ("", "1", None, 7, f"{known}0"):
+        with pytest.raises(Invalid, match="must be a UUID"):
+            types.check_uuid(bad)
+
+
 def test_an_embedders_identity_reads_as_such() -> None:
     assert str(types.EmbedderIdentity("openai", "small", 3)) == "openai/small (3)"

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from prism_memory.models import (
     AccessKey,
+    Embedding,
     EmbeddingSpace,
     LineageEdge,
     Run,
+    Source,
     Tombstone,
 )
 from prism_memory.types import SourceRef
@@ -262,4 +264,9 @@ def test_rows_name_themselves_without_their_text() -> None:
     assert str(Run.objects.filter(tenant="acme").get()) == "import"
     assert str(AccessKey.objects.get()) == "k"
     assert str(EmbeddingSpace.objects.get()).startswith("default: ")
+    assert str(Source.objects.filter(tenant="acme").get()) == "mail"
+    edge = LineageEdge.objects.filter(tenant="acme").get()
+    assert str(edge) == f"{edge.record_id} from ext:outside"
+    vector = Embedding.objects.filter(tenant="acme", record_id=record.id).get()
+    assert str(vector) == f"{record.id} in space {vector.space_id}"
     assert AccessKey.objects.get().scope == make_scope(thread="")
