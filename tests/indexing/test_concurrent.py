@@ -5,18 +5,22 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
+from django.db import connection, transaction
 
 from example_project.embedded import CHECKOUT
 from prism_memory import backends, indexing
+from prism_memory.indexing import claims
 from prism_memory.models import Embedding, Record
 from prism_memory.types import Entry
 from tests.embedders import Calls
 from tests.factories import make_memory, make_scope, remember
-from tests.indexing.conftest import counted, drain, make_due, pending
+from tests.indexing.conftest import counted, drain, make_due, pending, space
 from tests.together import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -100,6 +104,45 @@ def test_drains_among_writers_of_the_same_records_never_deadlock():
     assert pending() == indexing.Pending()
     assert Record.objects.count() == 24
     assert all_vectors_are_of_the_present_text()
+
+
+def test_a_drain_locks_its_rows_in_the_order_of_remember():
+    """Who holds the first row and wants the second is never waited for in a circle."""
+    first, second = sorted(remember("One.", "Two."))
+    queue = claims.Queue("default", "acme", space())
+    # Claimed, and so stored, in the other order: a scan meets the second first.
+    held = [claims.claim(queue, 1, [record_id])[0] for record_id in (second, first)]
+    vectors = [(item, [1.0] + [0.0] * 63) for item in held]
+    rows = Embedding.objects.select_for_update()
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            rows.get(tenant="acme", record_id=first)
+            writing = pool.submit(written_elsewhere, queue, vectors)
+            until_somebody_is_blocked()
+            rows.get(tenant="acme", record_id=second)
+        assert writing.result() == 2
+
+
+def written_elsewhere(queue, vectors):
+    try:
+        return claims.write(queue, vectors)
+    finally:
+        connection.close()
+
+
+def until_somebody_is_blocked():
+    end = time.monotonic() + 30
+    blocked = (
+        "SELECT 1 FROM pg_locks"
+        " WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+    )
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(blocked)
+            if cursor.fetchall():
+                return
+            assert time.monotonic() < end, "nobody waits"
+            time.sleep(0.02)
 
 
 def all_vectors_are_of_the_present_text():
