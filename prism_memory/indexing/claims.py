@@ -104,7 +104,7 @@ def write(queue: Queue, vectors: Sequence[tuple[Claimed, Vector]]) -> int:
     }
     with transaction.atomic(using=queue.using):
         rows = queries.fetch(queue.using, named("indexing")["write_vectors"], given)
-        _count(queue, Counter(row["scope_id"] for row in rows))
+        _count(queue, Counter(row["scope_id"] for row in rows if not row["counted"]))
     return len(rows)
 
 

@@ -155,7 +155,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('cleared_at__isnull', True)), fields=['tenant', 'root_ref'], name='prism_memory_tombstone_root')],
-                'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_tombstone_key'), models.UniqueConstraint(condition=models.Q(('cleared_at__isnull', True)), fields=('tenant', 'target_ref', 'root_ref', 'reason'), name='prism_memory_tombstone_unique'), models.CheckConstraint(condition=models.Q(('reason__in', ['corrected', 'revoked', 'forgotten', 'legal_hold', 'expired'])), name='prism_memory_tombstone_reason'), models.CheckConstraint(condition=models.Q(models.Q(('reason', 'legal_hold'), _negated=True), ('hold', True), _connector='OR'), name='prism_memory_tombstone_hold')],
+                'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_tombstone_key'), models.UniqueConstraint(condition=models.Q(('cleared_at__isnull', True)), fields=('tenant', 'target_ref', 'root_ref', 'reason'), name='prism_memory_tombstone_unique'), models.CheckConstraint(condition=models.Q(('tenant', ''), _negated=True), name='prism_memory_tombstone_tenant_named'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('tenant'), 256), name='prism_memory_tombstone_tenant_bytes'), models.CheckConstraint(condition=models.Q(('reason__in', ['corrected', 'revoked', 'forgotten', 'legal_hold', 'expired'])), name='prism_memory_tombstone_reason'), models.CheckConstraint(condition=models.Q(models.Q(('reason', 'legal_hold'), _negated=True), ('hold', True), _connector='OR'), name='prism_memory_tombstone_hold')],
             },
         ),
         migrations.CreateModel(
@@ -185,6 +185,7 @@ class Migration(migrations.Migration):
                 ('attempts', models.IntegerField(default=0)),
                 ('claimed_until', models.DateTimeField(blank=True, null=True)),
                 ('next_try_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('counted', models.BooleanField(db_default=False, help_text="The count of its scope's vectors includes it.")),
                 ('failed_at', models.DateTimeField(blank=True, null=True)),
                 ('error', models.TextField(blank=True, default='')),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
@@ -215,7 +216,7 @@ class Migration(migrations.Migration):
                 ('last_used_at', models.DateTimeField(blank=True, editable=False, null=True)),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('tenant', ''), _negated=True), name='prism_memory_access_key_tenant_named'), models.CheckConstraint(condition=models.Q(models.Q(('owner', ''), _negated=True), models.Q(('agent', ''), ('thread', '')), _connector='OR'), name='prism_memory_access_key_owner_first'), models.CheckConstraint(condition=models.Q(('permissions__contained_by', ['read', 'write', 'govern', 'operate']), models.Q(('permissions', []), _negated=True)), name='prism_memory_access_key_permissions')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('tenant', ''), _negated=True), name='prism_memory_access_key_tenant_named'), models.CheckConstraint(condition=models.Q(models.Q(('owner', ''), _negated=True), models.Q(('agent', ''), ('thread', '')), _connector='OR'), name='prism_memory_access_key_owner_first'), models.CheckConstraint(condition=models.Q(('permissions__contained_by', ['read', 'write', 'govern', 'operate']), models.Q(('permissions', []), _negated=True)), name='prism_memory_access_key_permissions'), models.CheckConstraint(condition=models.Q(('trust__in', ['user', 'document', 'agent', 'tool', 'subagent', 'consolidator', 'system'])), name='prism_memory_access_key_trust'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('tenant'), 256), name='prism_memory_access_key_tenant_bytes'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('owner'), 256), name='prism_memory_access_key_owner_bytes'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('agent'), 256), name='prism_memory_access_key_agent_bytes'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('thread'), 256), name='prism_memory_access_key_thread_bytes')],
             },
         ),
         migrations.CreateModel(
@@ -236,7 +237,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['tenant', '-started_at'], name='prism_memory_run_recent')],
-                'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_run_key'), models.UniqueConstraint(condition=models.Q(('state', 'running')), fields=('tenant', 'kind', 'target'), name='prism_memory_run_one_running'), models.CheckConstraint(condition=models.Q(('state__in', ['running', 'done', 'failed', 'cancelled'])), name='prism_memory_run_state')],
+                'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_run_key'), models.UniqueConstraint(condition=models.Q(('state', 'running')), fields=('tenant', 'kind', 'target'), name='prism_memory_run_one_running'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('tenant'), 256), name='prism_memory_run_tenant_bytes'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('target'), 256), name='prism_memory_run_target_bytes'), models.CheckConstraint(condition=models.Q(('state__in', ['running', 'done', 'failed', 'cancelled'])), name='prism_memory_run_state')],
             },
         ),
         migrations.CreateModel(
@@ -253,7 +254,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['tenant', 'at', 'id'], name='prism_memory_audit_time'), models.Index(fields=['tenant', 'target'], name='prism_memory_audit_target')],
-                'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_audit_key')],
+                'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_audit_key'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('tenant'), 256), name='prism_memory_audit_tenant_bytes')],
             },
         ),
     ]

@@ -6,7 +6,7 @@ from django.db import models
 
 from prism_memory.db.constraints import TenantKey
 from prism_memory.db.fields import NameField
-from prism_memory.models.base import TenantModel
+from prism_memory.models.base import TenantModel, at_most_a_name
 
 
 class AuditEvent(TenantModel):
@@ -20,7 +20,10 @@ class AuditEvent(TenantModel):
     at = models.DateTimeField()
 
     class Meta:
-        constraints = [TenantKey(name="prism_memory_audit_key")]
+        constraints = [
+            TenantKey(name="prism_memory_audit_key"),
+            at_most_a_name("tenant", "prism_memory_audit_tenant_bytes"),
+        ]
         indexes = [
             models.Index(fields=["tenant", "at", "id"], name="prism_memory_audit_time"),
             models.Index(fields=["tenant", "target"], name="prism_memory_audit_target"),

@@ -48,15 +48,20 @@ class TenantModel(models.Model):
         fields: Iterable[str] | None = None,
         from_queryset: models.QuerySet[Any] | None = None,
     ) -> None:
-        manager = type(self)._base_manager
-        rows = manager.all() if from_queryset is None else from_queryset
+        rows = from_queryset
+        if rows is None:
+            rows = type(self)._base_manager.using(using or self._state.db)
         super().refresh_from_db(using, fields, rows.filter(tenant=self.tenant))
 
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+    def delete(
+        self,
+        using: str | None = None,
+        keep_parents: bool = False,  # noqa: FBT001, FBT002 - as Django has it
+    ) -> tuple[int, dict[str, int]]:
         """Delete the row; children are the caller's to remove first."""
-        del args, kwargs
-        manager = type(self)._base_manager
-        rows = manager.using(self._state.db).filter(tenant=self.tenant, pk=self.pk)
+        del keep_parents  # there are none
+        rows = type(self)._base_manager.using(using or self._state.db)
+        rows = rows.filter(tenant=self.tenant, pk=self.pk)
         count = rows._raw_delete(rows.db)
         return count, {self._meta.label: count}
 

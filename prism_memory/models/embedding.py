@@ -75,6 +75,9 @@ class Embedding(models.Model):
     attempts = models.IntegerField(default=0)
     claimed_until = models.DateTimeField(null=True, blank=True)
     next_try_at = models.DateTimeField(db_default=Now())
+    counted = models.BooleanField(
+        db_default=False, help_text="The count of its scope's vectors includes it."
+    )
     failed_at = models.DateTimeField(null=True, blank=True)
     error = models.TextField(default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from prism_memory import types
 from prism_memory.db.fields import NameField, TenantField
+from prism_memory.models.base import at_most_a_name, one_of
 from prism_memory.models.choices import PermissionChoice, TrustClass
 from prism_memory.types import uuid7
 
@@ -52,6 +53,11 @@ class AccessKey(models.Model):
                 )
                 & ~Q(permissions=[]),
                 name="prism_memory_access_key_permissions",
+            ),
+            one_of("trust", TrustClass, "prism_memory_access_key_trust"),
+            *(
+                at_most_a_name(level, f"prism_memory_access_key_{level}_bytes")
+                for level in ("tenant", "owner", "agent", "thread")
             ),
         ]
 

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from prism_memory.db.constraints import TenantKey, TenantReference
 from prism_memory.db.fields import NameField, TenantField, TenantForeignKey
-from prism_memory.models.base import TenantModel, one_of
+from prism_memory.models.base import TenantModel, at_most_a_name, one_of
 from prism_memory.models.choices import TombstoneReasonChoice
 from prism_memory.models.record import Record
 
@@ -59,6 +59,10 @@ class Tombstone(TenantModel):
                 condition=Q(cleared_at__isnull=True),
                 name="prism_memory_tombstone_unique",
             ),
+            models.CheckConstraint(
+                condition=~Q(tenant=""), name="prism_memory_tombstone_tenant_named"
+            ),
+            at_most_a_name("tenant", "prism_memory_tombstone_tenant_bytes"),
             one_of("reason", TombstoneReasonChoice, "prism_memory_tombstone_reason"),
             models.CheckConstraint(
                 condition=~Q(reason="legal_hold") | Q(hold=True),

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from prism_memory.db.constraints import TenantKey
 from prism_memory.db.fields import NameField
-from prism_memory.models.base import TenantModel, one_of
+from prism_memory.models.base import TenantModel, at_most_a_name, one_of
 from prism_memory.models.choices import RunState
 
 
@@ -37,6 +37,8 @@ class Run(TenantModel):
                 condition=Q(state="running"),
                 name="prism_memory_run_one_running",
             ),
+            at_most_a_name("tenant", "prism_memory_run_tenant_bytes"),
+            at_most_a_name("target", "prism_memory_run_target_bytes"),
             one_of("state", RunState, "prism_memory_run_state"),
         ]
         indexes = [

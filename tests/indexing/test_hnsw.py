@@ -223,6 +223,16 @@ def test_recount_repairs_the_counts_of_one_tenant():
     assert recount() == 0
 
 
+@pytest.mark.django_db
+def test_a_record_written_anew_counts_once():
+    """An often rewritten scope must not look large to the planner."""
+    for text in ("first", "second", "third"):
+        remember(text, key="same", wait=True)
+
+    assert counted() == {make_scope().id: 1}
+    assert indexing.recount(using="default", tenant="acme", space=space()) == 0
+
+
 def test_the_sizes_of_the_tables_are_told():
     sizes = indexing.table_sizes(using="default")
     assert set(sizes) == {"prism_memory_record", "prism_memory_embedding"}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from prism_memory.models import (
     AccessKey,
+    AuditEvent,
     Embedding,
     EmbeddingSpace,
     LineageEdge,
@@ -46,6 +47,16 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     "scope_thread_bytes": [("scope", "thread", LONG)],
     "scope_owner_first": [("scope", "owner", "")],
     "scope_generation_not_negative": [("scope", "current_generation", -1)],
+    "tombstone_tenant_named": [("tombstone", "tenant", "")],
+    "tombstone_tenant_bytes": [("tombstone", "tenant", LONG)],
+    "run_tenant_bytes": [("run", "tenant", LONG)],
+    "run_target_bytes": [("run", "target", LONG)],
+    "audit_tenant_bytes": [("auditevent", "tenant", LONG)],
+    "access_key_trust": [("accesskey", "trust", "root")],
+    "access_key_tenant_bytes": [("accesskey", "tenant", LONG)],
+    "access_key_owner_bytes": [("accesskey", "owner", LONG)],
+    "access_key_agent_bytes": [("accesskey", "agent", LONG)],
+    "access_key_thread_bytes": [("accesskey", "thread", LONG)],
     "source_key_bytes": [("source", "key", LONG)],
     "source_trust": [("source", "trust", "root"), ("source", "trust", "")],
     "source_state": [("source", "state", "gone")],
@@ -106,6 +117,9 @@ def one_row_in_each_table() -> None:
     make_tombstone(record)
     make_key()
     Run.objects.create(tenant="acme", kind="import", actor="system")
+    AuditEvent.objects.create(
+        tenant="acme", actor="system", action="test", target="nothing", at=NOON
+    )
 
 
 def make_key(**changes: Any) -> AccessKey:

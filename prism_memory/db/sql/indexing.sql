@@ -83,7 +83,7 @@ UPDATE prism_memory_embedding AS embedding
 -- Only where the text is still the one that was embedded, and of the space's width.
 -- Locked in the order in which remember locks them, so that the two never deadlock.
 WITH held AS (
-  SELECT waiting.record_id, given.vector
+  SELECT waiting.record_id, given.vector, waiting.counted
     FROM prism_memory_embedding AS waiting
     JOIN (SELECT listed.record_id, listed.sha256, listed.vector::halfvec AS vector
             FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[],
@@ -99,15 +99,15 @@ WITH held AS (
    ORDER BY waiting.record_id
      FOR UPDATE OF waiting)
 UPDATE prism_memory_embedding AS embedding
-   SET vector = held.vector, claimed_until = NULL, error = ''
+   SET vector = held.vector, counted = TRUE, claimed_until = NULL, error = ''
   FROM held
  WHERE embedding.tenant = %(tenant)s::text
    AND embedding.space_id = %(space_id)s::integer
    AND embedding.record_id = held.record_id
-RETURNING embedding.record_id, embedding.scope_id;
+RETURNING embedding.record_id, embedding.scope_id, held.counted;
 
 -- name: count_vectors
--- What the planner reads. Locked in one order, so that drains never deadlock.
+-- What the planner reads. A vector that is made anew for a new text counts once. Locked in one order, so that drains never deadlock.
 WITH held AS (
   SELECT scope.id, given.added
     FROM prism_memory_scope AS scope
@@ -218,7 +218,7 @@ UPDATE prism_memory_scope AS scope
           LEFT JOIN prism_memory_embedding AS embedding
             ON embedding.tenant = place.tenant AND embedding.scope_id = place.id
            AND embedding.space_id = %(space_id)s::integer
-           AND embedding.vector IS NOT NULL
+           AND (embedding.vector IS NOT NULL OR embedding.counted)
          WHERE place.tenant = %(tenant)s::text
          GROUP BY place.id) AS counted
  WHERE scope.tenant = %(tenant)s::text AND scope.id = counted.id
