@@ -45,7 +45,8 @@ class Stored:
 def run(options: argparse.Namespace) -> Report:
     """Measure each table size in each regime."""
     report = Report(
-        "filtered", ("table", "share", "regime", "strategy", "rows", "neighbours")
+        "filtered",
+        ("table", "share", "regime", "strategy", "rows", "neighbours", "worst"),
     )
     lowest: dict[str, list[float]] = defaultdict(list)
     for rows in options.rows:
@@ -56,12 +57,13 @@ def run(options: argparse.Namespace) -> Report:
                 for share in SHARES:
                     questions = [corpus.question(text) for text in texts[:TIMES]]
                     found = _measure(scope_of(share), questions)
-                    report.rows.append((rows, share, regime, *found))
+                    report.add(rows, share, regime, *found)
                     lowest[f"rows_share_min.{regime}"].append(found[1])
                     lowest[f"neighbours_share_min.{regime}"].append(found[2])
+                    lowest[f"neighbours_share_worst.{regime}"].append(found[3])
     for name, values in lowest.items():
         report.figures[name] = min(values)
-    for name in ("rows_share_min", "neighbours_share_min"):
+    for name in ("rows_share_min", "neighbours_share_min", "neighbours_share_worst"):
         report.figures[name] = min(report.figures[f"{name}.{r}"] for r in REGIMES)
     return report
 
@@ -81,7 +83,8 @@ def _fill(corpus: Corpus, rows: int) -> list[str]:
     return loaded.texts
 
 
-def _measure(scope: Scope, questions: Sequence[str]) -> tuple[str, float, float]:
+def _measure(scope: Scope, questions: Sequence[str]) -> tuple[str, float, float, float]:
+    """Return the strategy, the emptiest page, and the mean and the worst neighbours."""
     memory, stored = Memory(scope), _stored(scope)
     wanted = min(ASKED, len(stored.ids))
     memory.recall(questions[0])  # the app learns how large the scope is by asking
@@ -92,7 +95,8 @@ def _measure(scope: Scope, questions: Sequence[str]) -> tuple[str, float, float]
         near = memory.recall(question, top_k=ASKED, legs="vector")
         neighbours.append(_share(stored, question, [h.id for h in near.hits]))
         strategies |= {found.strategy, near.strategy}
-    return "+".join(sorted(strategies)), min(rows), min(neighbours)
+    mean = sum(neighbours) / len(neighbours)
+    return "+".join(sorted(strategies)), min(rows), mean, min(neighbours)
 
 
 def _stored(scope: Scope) -> Stored:

@@ -74,7 +74,7 @@ def _measure(
     recall, machine = p50(times["recall"]), p50(times["machine"])
     first = report.rows[0] if report.rows else (rows, recall, 0.0, machine)
     ratio = recall / _number(first[1]) / (machine / _number(first[3]))
-    report.rows.append((rows, recall, p95(times["recall"]), machine, ratio))
+    report.add(rows, recall, p95(times["recall"]), machine, ratio)
 
 
 def _number(value: object) -> float:

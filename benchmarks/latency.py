@@ -90,9 +90,7 @@ def _measure(
     floor.close()
     recall, bottom = times["recall"], times["floor"]
     ratio = p50(recall) / p50(bottom)
-    report.rows.append(
-        (size, p50(recall), p95(recall), p50(bottom), p95(bottom), ratio)
-    )
+    report.add(size, p50(recall), p95(recall), p50(bottom), p95(bottom), ratio)
     if size in WANTED:
         report.figures[f"in_process_over_floor.{size}"] = ratio
         report.figures[f"in_process_minus_floor_ms.{size}"] = p50(recall) - p50(bottom)

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> Report:
     for leg in LEGS:
         found = evaluation.evaluate(searching(leg), conversations, depth=DEPTH)
         overall: dict[str, float] = found["overall"]
-        report.rows.append((leg, *(overall[metric] for metric in METRICS)))
+        report.add(leg, *(overall[metric] for metric in METRICS))
         for metric in METRICS:
             report.figures[f"{leg}.{metric}"] = overall[metric]
         report.figures["questions"] = overall["n"]

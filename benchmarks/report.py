@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,13 @@ class Report:
     figures: dict[str, float] = field(default_factory=dict)
     rows: list[Sequence[object]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def add(self, *cells: object) -> None:
+        """Add a row to the table, and show it at once: some runs take minutes."""
+        self.rows.append(cells)
+        pairs = zip(self.headings, map(_cell, cells), strict=True)
+        shown = ", ".join(f"{name} {cell}" for name, cell in pairs)
+        print(shown, file=sys.stderr, flush=True)
 
     def __str__(self) -> str:
         cells = [[_cell(value) for value in row] for row in (self.headings, *self.rows)]
