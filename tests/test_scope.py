@@ -224,7 +224,7 @@ def test_a_permission_that_is_not_held_is_refused() -> None:
 def test_ids_are_version_7_and_ordered_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1_700_000_000_000, 1_700_000_001_000))
     monkeypatch.setattr(
-        "prism_memory.types.time.time_ns", lambda: next(clock) * 1_000_000
+        "prism_memory.types.checks.time.time_ns", lambda: next(clock) * 1_000_000
     )
 
     ids = [types.uuid7() for _ in range(1_000)]
@@ -236,7 +236,7 @@ def test_ids_are_version_7_and_ordered_by_time(monkeypatch: pytest.MonkeyPatch) 
 
 def test_ids_of_one_moment_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "prism_memory.types.time.time_ns", lambda: 1_700_000_000_000_000_000
+        "prism_memory.types.checks.time.time_ns", lambda: 1_700_000_000_000_000_000
     )
     ids = [types.uuid7() for _ in range(10_000)]
     assert len(set(ids)) == 10_000

@@ -1,0 +1,119 @@
+"""What readers get."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from prism_memory.types.scopes import Scope
+from prism_memory.types.vocabulary import Kind, Tier, Trust
+
+JSON = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A record that one leg of recall found.
+
+    Args:
+        record_id: Id of the record, as text.
+        leg: Name of the leg: ``vector`` or ``text``.
+        rank: Place in that leg, from 1.
+        score: The leg's own score; higher is better.
+    """
+
+    record_id: str
+    leg: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Item:
+    """A record as a reader gets it: verbatim words, and where they come from.
+
+    Args:
+        text: Verbatim, but for configured secrets.
+        source: Key of the stream it belongs to, or None.
+    """
+
+    id: uuid.UUID
+    key: str
+    text: str
+    kind: Kind
+    tier: Tier
+    namespace: str
+    partition: str
+    scope: Scope
+    source: str | None
+    ordinal: int | None
+    trust: Trust
+    writer: str
+    metadata: JSON
+    sequence: int
+    importance: float | None
+    created_at: dt.datetime
+    happened_at: dt.datetime | None
+    valid_from: dt.datetime | None
+    valid_to: dt.datetime | None
+    version: int
+
+
+@dataclass(frozen=True)
+class Hit(Item):
+    """A record as recalled, with why it is here (C35).
+
+    Args:
+        score: Fused score, 0..1; higher is better.
+        method: ``vector``, ``text`` or ``hybrid``.
+        cosine: -1..1 to the query, or None when the vector leg did not find it.
+        bm25: Full-text score, or None when the text leg did not find it.
+        ranks: Place in each leg that found it, from 1.
+    """
+
+    score: float = 0.0
+    method: str = "text"
+    cosine: float | None = None
+    bm25: float | None = None
+    ranks: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Page(Sequence[Item]):
+    """One page of a list.
+
+    Args:
+        next_cursor: Where the next page begins, or None on the last.
+    """
+
+    items: tuple[Item, ...] = ()
+    next_cursor: str | None = None
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as Sequence has it
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True)
+class Recalled(Sequence[Hit]):
+    """The hits of one recall, best first, and how they were found.
+
+    Args:
+        strategy: How the vector leg looked: ``exact``, ``index``, or ``none``.
+        degraded: Why the answer is poorer than it could be, or empty.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    strategy: str = "none"
+    degraded: str = ""
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as Sequence has it
+        return self.hits[index]
+
+    def __len__(self) -> int:
+        return len(self.hits)

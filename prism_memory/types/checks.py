@@ -1,0 +1,215 @@
+"""What may be stored: every value is checked once, where it is made."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import os
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Final
+
+from prism_memory.errors import Invalid, LimitExceeded
+
+NAME_BYTES: Final = 256
+"""Longest name, key or id in bytes of UTF-8: a btree entry holds 2,704 bytes."""
+
+METADATA_DEPTH: Final = 32
+"""Deepest nesting of metadata."""
+
+
+def uuid7() -> uuid.UUID:
+    """Return a new time-ordered id. Source: RFC 9562, section 5.7."""
+    milliseconds = time.time_ns() // 1_000_000
+    noise = int.from_bytes(os.urandom(10), "big")
+    value = (milliseconds & (1 << 48) - 1) << 80
+    value |= 0x7 << 76 | (noise >> 68) << 64
+    value |= 0b10 << 62 | noise & (1 << 62) - 1
+    return uuid.UUID(int=value)
+
+
+def check_text(value: object, name: str) -> str:
+    """Return ``value`` if PostgreSQL can store it unchanged.
+
+    Raises:
+        Invalid: Not a string, or it holds NUL or a lone surrogate. Nothing else is
+            refused and nothing is altered: text is stored verbatim.
+    """
+    if not isinstance(value, str):
+        message = f"{name} must be a string, not {type(value).__name__}."
+        raise Invalid(message, field=name)
+    if "\0" in value:
+        message = f"{name} holds a NUL character at position {value.index(chr(0))}."
+        raise Invalid(message, field=name)
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        message = f"{name} holds a lone surrogate at position {error.start}."
+        raise Invalid(message, field=name) from None
+    return value
+
+
+def check_name(value: object, name: str, *, blank: bool = False) -> str:
+    """Return ``value`` if it can be a name: 1 to 256 bytes of UTF-8, not blank.
+
+    Args:
+        blank: Accept the empty string too (but never one of blanks only).
+
+    Raises:
+        Invalid: Blank, or not storable; see ``check_text``.
+        LimitExceeded: Longer than 256 bytes.
+    """
+    text = check_text(value, name)
+    if not text.strip() and not (blank and text == ""):
+        message = f"{name} must not be blank."
+        raise Invalid(message, field=name)
+    if len(text.encode()) > NAME_BYTES:
+        message = f"{name} is over {NAME_BYTES} bytes of UTF-8."
+        raise LimitExceeded(message, field=name)
+    return text
+
+
+def check_time(value: object, name: str) -> dt.datetime | None:
+    """Return an aware time in UTC, or None for None.
+
+    A local time that a clock change repeats or skips is read as ``zoneinfo`` reads
+    it, by its ``fold``.
+
+    Raises:
+        Invalid: Not a ``datetime``, naive, or outside the years 1 to 9999 in UTC.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, dt.datetime) or value.utcoffset() is None:
+        message = f"{name} must be a datetime with a time zone."
+        raise Invalid(message, field=name)
+    try:
+        return value.astimezone(dt.UTC)
+    except OverflowError:
+        message = f"{name} is outside the years 1 to 9999 in UTC."
+        raise Invalid(message, field=name) from None
+
+
+def check_json(value: object, name: str, *, depth: int = METADATA_DEPTH) -> None:
+    """Check that PostgreSQL's ``jsonb`` can store ``value`` unchanged.
+
+    Raises:
+        Invalid: A type JSON lacks, a key that is no string, NaN or an infinity, or
+            text that cannot be stored; see ``check_text``.
+        LimitExceeded: Nested deeper than ``depth``.
+    """
+    if depth < 0:
+        message = f"{name} is nested deeper than {METADATA_DEPTH} levels."
+        raise LimitExceeded(message, field=name)
+    if isinstance(value, Mapping):
+        for key in value:
+            check_text(key, f"a key of {name}")
+        check_json([*value.values()], name, depth=depth)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            check_json(item, name, depth=depth - 1)
+    else:
+        _check_scalar(value, name)
+
+
+def _check_scalar(value: object, name: str) -> None:
+    if isinstance(value, str):
+        check_text(value, name)
+    elif isinstance(value, float):
+        check_finite(value, name)
+    elif not (value is None or isinstance(value, bool | int)):
+        message = f"{name} holds a {type(value).__name__}, which JSON cannot."
+        raise Invalid(message, field=name)
+
+
+def check_uuid(value: object, name: str = "id") -> uuid.UUID:
+    """Return ``value`` as an id.
+
+    Raises:
+        Invalid: It is none.
+    """
+    if isinstance(value, uuid.UUID):
+        return value
+    try:
+        return uuid.UUID(str(value))
+    except ValueError:
+        message = f"{name} must be a UUID."
+        raise Invalid(message, field=name) from None
+
+
+def check_bool(value: object, name: str) -> bool:
+    """Return ``value`` if it is true or false.
+
+    Raises:
+        Invalid: It is neither.
+    """
+    if not isinstance(value, bool):
+        message = f"{name} must be true or false."
+        raise Invalid(message, field=name)
+    return value
+
+
+def check_finite(value: object, name: str) -> float:
+    """Return ``value`` as a finite float.
+
+    Raises:
+        Invalid: Not a number (a bool is none), NaN or an infinity.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        message = f"{name} must be a number."
+        raise Invalid(message, field=name)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
+        message = f"{name} must be finite."
+        raise Invalid(message, field=name)
+    return number
+
+
+def check_count(value: object, name: str, *, minimum: int = 0) -> int:
+    """Return ``value`` as an integer of at least ``minimum``.
+
+    Raises:
+        LimitExceeded: Not an integer, or below ``minimum``.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+        message = f"{name} must be an integer of at least {minimum}."
+        raise LimitExceeded(message, field=name)
+    return value
+
+
+def check_bigint(value: object, name: str) -> int:
+    """Return ``value`` if it fits a ``bigint``.
+
+    Raises:
+        Invalid: Not an integer, or outside 64 bits.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        message = f"{name} must be an integer."
+        raise Invalid(message, field=name)
+    if not -(2**63) <= value < 2**63:
+        message = f"{name} must fit 64 bits."
+        raise Invalid(message, field=name)
+    return value
+
+
+def to_json(value: object, name: str) -> str:
+    """Return ``value`` as compact JSON text.
+
+    Raises:
+        Invalid: See ``check_json``; also an integer of thousands of digits.
+        LimitExceeded: Nested too deep.
+    """
+    check_json(value, name)
+    try:
+        # ``default`` meets mappings that are no dict: nothing else passed the check.
+        return json.dumps(
+            value, ensure_ascii=False, separators=(",", ":"), default=dict
+        )
+    except ValueError:
+        message = f"{name} holds a number that JSON cannot carry."
+        raise Invalid(message, field=name) from None
