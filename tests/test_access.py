@@ -404,6 +404,8 @@ SELECT gen_random_uuid(), tenant, scope_id, kind, tier, 'hidden', partition,
        created_at, version
   FROM prism_memory_record, generate_series(1, 10000) AS n
  WHERE tenant = 'acme' AND key = 'nearest';
+-- Else each foreign key is checked by a plan made for a table of a few rows.
+ANALYZE prism_memory_record;
 INSERT INTO prism_memory_embedding
        (tenant, space_id, record_id, scope_id, sha256, vector, attempts, error)
 SELECT record.tenant, near.space_id, record.id, record.scope_id, near.sha256,

@@ -170,7 +170,7 @@ def test_the_exact_plan_reads_the_scope_by_its_index(index: None) -> None:
     assert "prism_memory_record_search" in text
     assert "prism_memory_hnsw" not in text
     assert "Seq Scan on prism_memory_record" not in text
-    assert "Seq Scan on prism_memory_embedding" not in text
+    assert "Seq Scan on prism_memory_embedding " not in text
 
 
 def test_the_index_plan_walks_the_hnsw_index(index: None) -> None:
