@@ -9,7 +9,7 @@ import pgvector.django.halfvec
 import prism_memory.db.constraints
 import prism_memory.db.expressions
 import prism_memory.db.fields
-import prism_memory.types
+import prism_memory.types.checks
 from django.db import migrations, models
 
 
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Scope',
             fields=[
-                ('id', models.UUIDField(default=prism_memory.types.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=prism_memory.types.checks.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('tenant', prism_memory.db.fields.TenantField(db_collation='C', editable=False)),
                 ('owner', prism_memory.db.fields.NameField(blank=True, db_collation='C', default='')),
                 ('agent', prism_memory.db.fields.NameField(blank=True, db_collation='C', default='')),
@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Source',
             fields=[
-                ('id', models.UUIDField(default=prism_memory.types.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=prism_memory.types.checks.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('tenant', prism_memory.db.fields.TenantField(db_collation='C', editable=False)),
                 ('key', prism_memory.db.fields.NameField(db_collation='C')),
                 ('uri', models.TextField(blank=True, default='')),
@@ -74,7 +74,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Record',
             fields=[
-                ('id', models.UUIDField(default=prism_memory.types.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=prism_memory.types.checks.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('tenant', prism_memory.db.fields.TenantField(db_collation='C', editable=False)),
                 ('kind', models.TextField(choices=[('entry', 'Entry'), ('chunk', 'Chunk'), ('turn', 'Turn'), ('note', 'Note'), ('fact', 'Fact')], default='entry')),
                 ('tier', models.TextField(blank=True, choices=[('', 'none'), ('semantic', 'Semantic'), ('episodic', 'Episodic'), ('procedural', 'Procedural')], default='')),
@@ -122,7 +122,7 @@ class Migration(migrations.Migration):
             options={
                 'permissions': [('reveal_record', 'Can see withheld text')],
                 'indexes': [django.contrib.postgres.indexes.GinIndex(fastupdate=False, fields=['search'], name='prism_memory_record_search'), models.Index(fields=['tenant', 'scope', 'sequence', 'id'], name='prism_memory_record_order'), models.Index(condition=models.Q(('source__isnull', False)), fields=['tenant', 'source', 'ordinal', 'id'], name='prism_memory_record_stream')],
-                'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_record_key'), prism_memory.db.constraints.TenantReference(field='scope', name='prism_memory_record_scope'), prism_memory.db.constraints.TenantReference(field='source', name='prism_memory_record_source'), models.UniqueConstraint(fields=('tenant', 'scope', 'kind', 'namespace', 'partition', 'key'), name='prism_memory_record_unique'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('key'), 256), name='prism_memory_record_key_bytes'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('namespace'), 256), name='prism_memory_record_namespace_bytes'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('partition'), 256), name='prism_memory_record_partition_bytes'), models.CheckConstraint(condition=models.Q(('kind__in', ['entry', 'chunk', 'turn', 'note', 'fact'])), name='prism_memory_record_kind'), models.CheckConstraint(condition=models.Q(('tier__in', ['', 'semantic', 'episodic', 'procedural'])), name='prism_memory_record_tier'), models.CheckConstraint(condition=models.Q(('trust__in', ['user', 'document', 'agent', 'tool', 'subagent', 'consolidator', 'system'])), name='prism_memory_record_trust'), models.CheckConstraint(condition=models.Q(('gate__in', ['open', 'quarantined'])), name='prism_memory_record_gate'), models.CheckConstraint(condition=models.Q(('language__in', ('arabic', 'armenian', 'basque', 'catalan', 'danish', 'dutch', 'english', 'finnish', 'french', 'german', 'greek', 'hindi', 'hungarian', 'indonesian', 'irish', 'italian', 'lithuanian', 'nepali', 'norwegian', 'portuguese', 'romanian', 'russian', 'serbian', 'simple', 'spanish', 'swedish', 'tamil', 'turkish', 'yiddish'))), name='prism_memory_record_language'), models.CheckConstraint(condition=models.Q(('importance__isnull', True), models.Q(('importance__gte', 0), ('importance__lte', 1)), _connector='OR'), name='prism_memory_record_importance'), models.CheckConstraint(condition=models.Q(('uses__gte', 1)), name='prism_memory_record_uses'), models.CheckConstraint(condition=models.Q(('valid_to__isnull', True), ('valid_from__isnull', True), ('valid_to__gt', models.F('valid_from')), _connector='OR'), name='prism_memory_record_validity'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'chunk'), _negated=True), ('source__isnull', False), _connector='OR'), name='prism_memory_record_chunk_has_source')],
+                'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_record_key'), prism_memory.db.constraints.TenantReference(field='scope', name='prism_memory_record_scope'), prism_memory.db.constraints.TenantReference(field='source', name='prism_memory_record_source'), models.UniqueConstraint(fields=('tenant', 'scope', 'key', 'kind', 'namespace', 'partition'), name='prism_memory_record_unique'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('key'), 256), name='prism_memory_record_key_bytes'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('namespace'), 256), name='prism_memory_record_namespace_bytes'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('partition'), 256), name='prism_memory_record_partition_bytes'), models.CheckConstraint(condition=models.Q(('kind__in', ['entry', 'chunk', 'turn', 'note', 'fact'])), name='prism_memory_record_kind'), models.CheckConstraint(condition=models.Q(('tier__in', ['', 'semantic', 'episodic', 'procedural'])), name='prism_memory_record_tier'), models.CheckConstraint(condition=models.Q(('trust__in', ['user', 'document', 'agent', 'tool', 'subagent', 'consolidator', 'system'])), name='prism_memory_record_trust'), models.CheckConstraint(condition=models.Q(('gate__in', ['open', 'quarantined'])), name='prism_memory_record_gate'), models.CheckConstraint(condition=models.Q(('language__in', ('arabic', 'armenian', 'basque', 'catalan', 'danish', 'dutch', 'english', 'finnish', 'french', 'german', 'greek', 'hindi', 'hungarian', 'indonesian', 'irish', 'italian', 'lithuanian', 'nepali', 'norwegian', 'portuguese', 'romanian', 'russian', 'serbian', 'simple', 'spanish', 'swedish', 'tamil', 'turkish', 'yiddish'))), name='prism_memory_record_language'), models.CheckConstraint(condition=models.Q(('importance__isnull', True), models.Q(('importance__gte', 0), ('importance__lte', 1)), _connector='OR'), name='prism_memory_record_importance'), models.CheckConstraint(condition=models.Q(('uses__gte', 1)), name='prism_memory_record_uses'), models.CheckConstraint(condition=models.Q(('valid_to__isnull', True), ('valid_from__isnull', True), ('valid_to__gt', models.F('valid_from')), _connector='OR'), name='prism_memory_record_validity'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'chunk'), _negated=True), ('source__isnull', False), _connector='OR'), name='prism_memory_record_chunk_has_source')],
             },
         ),
         migrations.CreateModel(
@@ -142,7 +142,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Tombstone',
             fields=[
-                ('id', models.UUIDField(default=prism_memory.types.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=prism_memory.types.checks.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('tenant', prism_memory.db.fields.TenantField(db_collation='C', editable=False)),
                 ('target_ref', prism_memory.db.fields.NameField(db_collation='C')),
                 ('root_ref', prism_memory.db.fields.NameField(db_collation='C')),
@@ -201,7 +201,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='AccessKey',
             fields=[
-                ('id', models.UUIDField(default=prism_memory.types.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=prism_memory.types.checks.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('label', models.TextField()),
                 ('sha256', models.BinaryField()),
                 ('tenant', prism_memory.db.fields.TenantField(db_collation='C')),
@@ -222,7 +222,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Run',
             fields=[
-                ('id', models.UUIDField(default=prism_memory.types.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=prism_memory.types.checks.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('tenant', prism_memory.db.fields.TenantField(db_collation='C', editable=False)),
                 ('kind', models.TextField()),
                 ('target', prism_memory.db.fields.NameField(blank=True, db_collation='C', default='')),
@@ -243,7 +243,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='AuditEvent',
             fields=[
-                ('id', models.UUIDField(default=prism_memory.types.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=prism_memory.types.checks.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('tenant', prism_memory.db.fields.TenantField(db_collation='C', editable=False)),
                 ('actor', prism_memory.db.fields.NameField(db_collation='C')),
                 ('action', models.TextField()),

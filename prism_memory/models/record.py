@@ -95,7 +95,8 @@ class Record(TenantModel):
             TenantReference(field="scope", name="prism_memory_record_scope"),
             TenantReference(field="source", name="prism_memory_record_source"),
             models.UniqueConstraint(
-                fields=["tenant", "scope", "kind", "namespace", "partition", "key"],
+                # The key early, so that it can be looked up without the rest.
+                fields=["tenant", "scope", "key", "kind", "namespace", "partition"],
                 name="prism_memory_record_unique",
             ),
             at_most_a_name("key", "prism_memory_record_key_bytes"),

@@ -26,6 +26,10 @@ class RememberedOutput(serializers.Serializer[Any]):
     pending = serializers.BooleanField(
         help_text="Some wait for their vector; until then they are found by words."
     )
+    degraded = serializers.CharField(
+        allow_blank=True,
+        help_text="Why `wait` left some without a vector, or empty.",
+    )
 
 
 class ScopeOutput(serializers.Serializer[Any]):
@@ -76,6 +80,7 @@ def remembered_output(remembered: Remembered) -> dict[str, Any]:
     return {
         "accepted": [str(record_id) for record_id in remembered.accepted],
         "pending": remembered.pending,
+        "degraded": remembered.degraded,
     }
 
 
