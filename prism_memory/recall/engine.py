@@ -1,4 +1,4 @@
-"""Recall on one page: embed, find candidates, fuse, pack.
+"""Recall on one page: embed, find candidates, fuse, weigh what stands around, pack.
 
 The embedder is called first and outside any transaction; then one statement asks both
 legs; the rest is arithmetic.
@@ -13,7 +13,8 @@ from typing import Any, Final
 from prism_memory.access import Reader
 from prism_memory.errors import EmbedderMismatch, ProviderUnavailable
 from prism_memory.recall.candidates import VectorLeg, find
-from prism_memory.recall.fusion import RECALL_K, order, reciprocal_rank
+from prism_memory.recall.context import Place, with_context
+from prism_memory.recall.fusion import convex, order
 from prism_memory.recall.items import item_fields
 from prism_memory.types import Candidate, Hit, Recalled, Scope, Vector
 
@@ -21,7 +22,7 @@ EmbedQuery = Callable[[str], Vector]
 """Embeds one query; unit length, checked."""
 
 CANDIDATES_PER_HIT: Final = 4
-CANDIDATES_AT_LEAST: Final = 50
+CANDIDATES_AT_LEAST: Final = 64
 """Each leg is asked for more than is shown, so that a record which both legs find a
 little further down can win."""
 
@@ -77,7 +78,8 @@ def recall(
     if leg.vector is not None and not rows[0]["current"]:
         raise EmbedderMismatch
     found = {row["record_id"]: row for row in rows if row["record_id"] is not None}
-    hits = _pack(_fuse(found), found, reader.scope.tenant, question.top_k)
+    ranked = _ranked(found, question)
+    hits = _pack(ranked, found, reader.scope.tenant, question.top_k)
     strategies = {row["strategy"] for row in found.values()} - {None}
     return Recalled(hits, next(iter(strategies), "none"), degraded)
 
@@ -98,12 +100,24 @@ def _embedded(
     return VectorLeg(leg.space_id, leg.dimensions, leg.indexed, vector), ""
 
 
-def _fuse(found: dict[str, dict[str, Any]]) -> list[tuple[str, float]]:
+def _ranked(
+    found: dict[str, dict[str, Any]], question: Question
+) -> list[tuple[str, float]]:
     candidates = list(_candidates(found.values()))
-    scores = reciprocal_rank(candidates, k=RECALL_K)
-    most = len(LEGS) / (RECALL_K + 1)
+    scores = convex(
+        {
+            leg: {i: row[score] for i, row in found.items() if row[score] is not None}
+            for leg, _, score in LEGS
+        }
+    )
+    if question.legs != "vector":
+        places = [
+            Place(i, row["source_id"], row["ordinal"], row["writer"])
+            for i, row in found.items()
+        ]
+        scores = with_context(scores, places, question.text)
     sequences = {record_id: row["sequence"] for record_id, row in found.items()}
-    return [(i, scores[i] / most) for i in order(scores, candidates, sequences)]
+    return [(i, scores[i]) for i in order(scores, candidates, sequences)]
 
 
 def _candidates(rows: Iterable[dict[str, Any]]) -> Iterable[Candidate]:

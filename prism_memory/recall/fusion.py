@@ -1,4 +1,4 @@
-"""Fuse ranked lists. Pure: no Django, no database, no clock."""
+"""Fuse what the legs found. Pure: no Django, no database, no clock."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from prism_memory.types import Candidate
 RRF_K: Final = 60
 """Rank offset. Source: Cormack, Clarke & Büttcher, SIGIR 2009, section 3."""
 
-RECALL_K: Final = 10
-"""Rank offset of recall. 60 was fitted to lists of thousands; over the some hundreds
-of records of one owner it flattens the ranks until fusing is worse than text alone
-(docs/benchmarks.md)."""
+SHARPNESS: Final = 1.5
+"""Power of a leg's relative score: above 1 the best stand out. Measured, as are the
+equal shares of the legs; see docs/benchmarks.md."""
 
 
 def reciprocal_rank(
@@ -40,6 +39,30 @@ def reciprocal_rank(
         record_id: sum(1 / (k + rank) for rank in sorted(found))
         for record_id, found in ranks.items()
     }
+
+
+def convex(legs: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each record's relative scores in the legs, 0..1.
+
+    A full-text score is taken relative to the best; a cosine, whose zero means little,
+    by its place between the worst and the best candidate. A leg that has no score for
+    a record counts 0, and one that has none at all does not count.
+
+    Source: Bruch, Gai & Ingber, ACM TOIS 42 (2023): mixing normalised scores beats
+    mixing ranks.
+
+    Args:
+        legs: By the leg's name, the score of each record that it has one for.
+    """
+    told = sorted(leg for leg, scores in legs.items() if scores)
+    fused: dict[str, list[float]] = defaultdict(list)
+    for leg in told:
+        floor = min(legs[leg].values()) if leg == "vector" else 0.0
+        span = max(legs[leg].values()) - floor
+        for record_id, score in legs[leg].items():
+            relative = (score - floor) / span if span > 0 else 1.0
+            fused[record_id].append(relative**SHARPNESS)
+    return {record_id: sum(found) / len(told) for record_id, found in fused.items()}
 
 
 def order(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_memory.errors import Invalid
-from prism_memory.recall.fusion import RRF_K, order, reciprocal_rank
+from prism_memory.recall.fusion import RRF_K, SHARPNESS, convex, order, reciprocal_rank
 from prism_memory.types import Candidate
 
 A, B, C = (str(uuid.UUID(int=number)) for number in (1, 2, 3))
@@ -76,3 +76,34 @@ def test_ties_go_by_best_rank_then_sequence_then_id() -> None:
     scores = reciprocal_rank(listed)
 
     assert order(scores, listed, {A: 2, B: 1, C: 1}) == [B, C, A]
+
+
+def test_relative_scores_are_mixed_in_equal_shares() -> None:
+    found = convex({"vector": {A: 0.8, B: 0.6, C: 0.4}, "text": {B: 10.0, C: 5.0}})
+
+    half = 0.5**SHARPNESS
+    assert found == {A: 1 / 2, B: (half + 1) / 2, C: half / 2}
+
+
+def test_a_leg_that_found_nothing_does_not_count() -> None:
+    assert convex({"vector": {}, "text": {A: 7.0}}) == {A: 1.0}
+    assert convex({"vector": {}, "text": {}}) == {}
+
+
+def test_one_cosine_alone_is_the_best_there_is() -> None:
+    assert convex({"vector": {A: -0.3}}) == {A: 1.0}
+
+
+@given(
+    st.dictionaries(st.sampled_from([A, B, C]), st.floats(-1, 1)),
+    st.dictionaries(st.sampled_from([A, B, C]), st.floats(0, 100)),
+)
+def test_a_mixed_score_lies_between_0_and_1(
+    vector: dict[str, float], text: dict[str, float]
+) -> None:
+    """B62, B364."""
+    found = convex({"vector": vector, "text": text})
+
+    assert set(found) == set(vector) | set(text)
+    assert all(0 <= score <= 1 for score in found.values())
+    assert found == convex({"text": text, "vector": vector})

@@ -50,7 +50,7 @@ weights AS MATERIALIZED (
                 / (count(*) + 0.5))::float8 AS weight
     FROM matches CROSS JOIN population
    GROUP BY lexeme, population.records),
-scored AS (
+scored AS MATERIALIZED (
   SELECT record_id,
          sum(weight * frequency * (%(k1)s::float8 + 1)
              / (frequency + %(k1)s::float8
@@ -68,31 +68,40 @@ worded AS MATERIALIZED (
          OFFSET 0) AS seen
    LIMIT %(rows)s::integer),
 found AS (
-  SELECT record_id,
-         max(1 - distance) AS cosine, max(vector_rank) AS vector_rank,
-         max(bm25) AS bm25, max(text_rank) AS text_rank, max(strategy) AS strategy
-    FROM (SELECT record_id, distance, strategy, NULL::float8 AS bm25,
+  SELECT record_id, max(distance) AS distance, max(vector_rank) AS vector_rank,
+         max(text_rank) AS text_rank, max(strategy) AS strategy
+    FROM (SELECT record_id, distance, strategy,
                  row_number() OVER (ORDER BY distance, record_id) AS vector_rank,
                  NULL::bigint AS text_rank
             FROM near
           UNION ALL
-          SELECT record_id, NULL, NULL, bm25, NULL,
+          SELECT record_id, NULL, NULL, NULL,
                  row_number() OVER (ORDER BY bm25 DESC, record_id)
             FROM worded) AS legs
    GROUP BY record_id)
-SELECT found.record_id::text, found.cosine, found.vector_rank, found.bm25,
-       found.text_rank, found.strategy, fetched.*, size.large,
+-- What one leg found is scored by the other too: a rank says which found it, a score
+-- how well it does.
+SELECT found.record_id::text, found.vector_rank, found.text_rank, found.strategy,
+       1 - coalesce(found.distance, (
+             SELECT embedding.vector <=> (SELECT vector FROM asked)
+               FROM prism_memory_embedding AS embedding
+              WHERE embedding.tenant = %(tenant)s::text
+                AND embedding.space_id = {space_id}
+                AND embedding.record_id = found.record_id)) AS cosine,
+       scored.bm25, fetched.*, size.large,
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM size
   LEFT JOIN found ON TRUE
+  LEFT JOIN scored ON scored.record_id = found.record_id
   LEFT JOIN LATERAL (
        SELECT record.key, record.text, record.kind, record.tier, record.namespace,
               record.partition, record.ordinal, record.trust, record.writer,
               record.metadata::text, record.sequence, record.importance,
               record.created_at::text, record.happened_at::text,
               record.valid_from::text, record.valid_to::text, record.version,
-              place.owner, place.agent, place.thread, source.key AS source
+              place.owner, place.agent, place.thread, source.key AS source,
+              record.source_id::text
          FROM prism_memory_record AS record
          JOIN prism_memory_scope AS place
            ON place.tenant = %(tenant)s::text AND place.id = record.scope_id

@@ -1,0 +1,114 @@
+"""What stands around a record speaks for it. Pure: no Django, no database, no clock.
+
+The answer to a question often stands beside the words that match it: in the next turn,
+or elsewhere in the same session, or in anything said by the person asked about. All
+constants were measured on conversations (docs/benchmarks.md); without a source nothing
+of this applies and the score stays as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+AFTER: Final[Mapping[int, float]] = {1: 0.4, 2: 0.1}
+"""Share of its score that a record gives to the one after it, and the next but one."""
+
+BEFORE: Final[Mapping[int, float]] = {1: 0.2, 2: 0.1}
+"""The same for those before it."""
+
+SOURCE_SHARE: Final = 0.8
+SOURCE_BEST: Final = 2
+"""A source gives each of its records this share of the mean of its best two."""
+
+WRITER_SHARE: Final = 0.3
+"""What being written by somebody the question names adds, of the best score."""
+
+MOST: Final = (1 + sum(AFTER.values()) + sum(BEFORE.values()) + SOURCE_SHARE) * (
+    1 + WRITER_SHARE
+)
+"""The most that a score of 1 can become."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a candidate stands.
+
+    Args:
+        source: Its stream, or None.
+        ordinal: Its place there, or None.
+    """
+
+    record_id: str
+    source: str | None
+    ordinal: int | None
+    writer: str
+
+
+def with_context(
+    scores: Mapping[str, float], places: Sequence[Place], question: str
+) -> dict[str, float]:
+    """Return the scores with the evidence of what stands around, 0..1.
+
+    The order of ``places`` does not matter.
+
+    Args:
+        scores: Of each candidate, 0..1.
+        places: One for each candidate.
+    """
+    told = {place.record_id: scores[place.record_id] for place in places}
+    neighbours = _neighbours(scores, places)
+    sources = _sources(scores, places)
+    for place in places:
+        told[place.record_id] += neighbours[place.record_id]
+        if place.source is not None:
+            told[place.record_id] += SOURCE_SHARE * sources[place.source]
+    most = max(told.values(), default=0.0)
+    named = _named({place.writer for place in places}, question)
+    for place in places:
+        if place.writer in named:
+            told[place.record_id] += WRITER_SHARE * most
+    return {record_id: score / MOST for record_id, score in told.items()}
+
+
+def _neighbours(
+    scores: Mapping[str, float], places: Sequence[Place]
+) -> dict[str, float]:
+    there: dict[tuple[str, int], float] = defaultdict(float)
+    for place in places:
+        if place.source is not None and place.ordinal is not None:
+            key = (place.source, place.ordinal)
+            there[key] = max(there[key], scores[place.record_id])
+    return {place.record_id: _given(place, there) for place in places}
+
+
+def _given(place: Place, there: Mapping[tuple[str, int], float]) -> float:
+    if place.source is None or place.ordinal is None:
+        return 0.0
+    return sum(
+        share * there.get((place.source, place.ordinal + sign * distance), 0.0)
+        for sign, shares in ((-1, AFTER), (1, BEFORE))
+        for distance, share in shares.items()
+    )
+
+
+def _sources(scores: Mapping[str, float], places: Sequence[Place]) -> dict[str, float]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for place in places:
+        if place.source is not None:
+            found[place.source].append(scores[place.record_id])
+    return {
+        source: sum(sorted(listed, reverse=True)[:SOURCE_BEST]) / SOURCE_BEST
+        for source, listed in found.items()
+    }
+
+
+def _named(writers: set[str], question: str) -> set[str]:
+    return {
+        writer
+        for writer in writers
+        if re.search(rf"(?<!\w){re.escape(writer)}(?!\w)", question, re.IGNORECASE)
+    }

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prism_memory.recall.context import (
+    AFTER,
+    BEFORE,
+    MOST,
+    SOURCE_SHARE,
+    WRITER_SHARE,
+    Place,
+    with_context,
+)
+
+names = st.sampled_from(["a", "b", "c", "d", "e", "f"])
+places = st.lists(
+    st.builds(
+        Place,
+        record_id=names,
+        source=st.sampled_from([None, "s", "t"]),
+        ordinal=st.one_of(st.none(), st.integers(0, 5)),
+        writer=st.sampled_from(["ada", "bob", "c.d"]),
+    ),
+    unique_by=lambda place: place.record_id,
+)
+scores = st.fixed_dictionaries({name: st.floats(0, 1) for name in "abcdef"})
+
+
+def turn(record_id: str, ordinal: int | None, source: str | None = "s") -> Place:
+    return Place(record_id, source, ordinal, "ada")
+
+
+def test_without_a_source_only_the_scale_changes() -> None:
+    found = with_context(
+        {"a": 1, "b": 0.5}, [turn("a", None, None), turn("b", 3, None)], ""
+    )
+
+    assert found == {"a": 1 / MOST, "b": 0.5 / MOST}
+
+
+def test_a_turn_speaks_for_those_around_it() -> None:
+    told = with_context(
+        {"m": 1, "a1": 0, "a2": 0, "b1": 0, "b2": 0, "far": 0},
+        [
+            turn("b2", 3),
+            turn("b1", 4),
+            turn("m", 5),
+            turn("a1", 6),
+            turn("a2", 7),
+            turn("far", 8),
+        ],
+        "",
+    )
+    base = told["far"]
+
+    assert told["a1"] - base == pytest.approx(AFTER[1] / MOST)
+    assert told["a2"] - base == pytest.approx(AFTER[2] / MOST)
+    assert told["b1"] - base == pytest.approx(BEFORE[1] / MOST)
+    assert told["b2"] - base == pytest.approx(BEFORE[2] / MOST)
+
+
+def test_a_turn_of_another_source_is_no_neighbour() -> None:
+    told = with_context({"m": 1, "x": 0}, [turn("m", 1), turn("x", 2, "t")], "")
+
+    assert told["x"] == 0
+
+
+def test_a_source_gives_its_records_the_mean_of_its_best_two() -> None:
+    told = with_context(
+        {"a": 1, "b": 0.5, "c": 0.2}, [turn("a", 0), turn("b", 10), turn("c", 20)], ""
+    )
+
+    assert told["c"] == pytest.approx((0.2 + SOURCE_SHARE * 0.75) / MOST)
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What does Ada drink?", True),
+        ("what of ADA's tea", True),
+        ("ada", True),
+        ("a canada day", False),
+        ("nobody", False),
+        ("", False),
+    ],
+)
+def test_what_somebody_named_wrote_is_lifted(question: str, *, named: bool) -> None:
+    other = Place("b", None, None, "bob")
+    told = with_context({"a": 0.5, "b": 1.0}, [turn("a", None, None), other], question)
+
+    lift = WRITER_SHARE if named else 0
+    assert told == {"a": (0.5 + lift) / MOST, "b": 1 / MOST}
+
+
+def test_a_writers_name_is_no_pattern() -> None:
+    odd = Place("a", None, None, "c.d(")
+
+    assert with_context({"a": 1}, [odd], "cxd( and c.d( too")["a"] > 1 / MOST
+    assert with_context({"a": 1}, [odd], "cxd(")["a"] == 1 / MOST
+
+
+@given(places, scores, st.randoms(use_true_random=False))
+def test_the_order_of_the_candidates_does_not_matter(
+    found: list[Place], told: dict[str, float], shuffler: random.Random
+) -> None:
+    """B364."""
+    shuffled = found.copy()
+    shuffler.shuffle(shuffled)
+
+    assert with_context(told, found, "ada") == with_context(told, shuffled, "ada")
+
+
+@given(places, scores)
+def test_a_score_stays_between_0_and_1(
+    found: list[Place], told: dict[str, float]
+) -> None:
+    """B62."""
+    context = with_context(told, found, "ada c.d")
+
+    assert set(context) == {place.record_id for place in found}
+    assert all(0 <= score <= 1 for score in context.values())
