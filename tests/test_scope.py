@@ -41,6 +41,11 @@ def test_a_scope_needs_a_tenant(tenant: Any) -> None:
     assert raised.value.field == "tenant"
 
 
+def test_a_tenant_of_another_type_is_told_what_it_must_be() -> None:
+    with pytest.raises(ScopeDenied, match="must be a string, not int"):
+        Scope(1)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("level", LEVELS[1:])
 @pytest.mark.parametrize("name", [" ", "\u3000", "\n"])
 def test_a_level_of_blanks_only_is_refused(level: str, name: str) -> None:

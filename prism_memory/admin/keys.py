@@ -38,12 +38,12 @@ def state(row: AccessKey, at: dt.datetime) -> tuple[Any, Tone]:
     if row.revoked_at is not None:
         return _("revoked"), "bad"
     if row.expires_at is None:
-        return _("active"), "good"
+        return _("open"), "good"
     if row.expires_at <= at:
         return _("expired"), "quiet"
     if row.expires_at <= at + SOON:
         return _("expires soon"), "warn"
-    return _("active"), "good"
+    return _("open"), "good"
 
 
 class KeyFilter(FilterForm):
@@ -51,7 +51,7 @@ class KeyFilter(FilterForm):
     state = choice(
         _("State"),
         [
-            ("active", _("active")),
+            ("open", _("open")),
             ("expired", _("expired")),
             ("revoked", _("revoked")),
         ],
@@ -62,7 +62,7 @@ class KeyFilter(FilterForm):
         ended = Q(expires_at__lte=timezone.now())
         states = {
             "": Q(),
-            "active": Q(revoked_at=None) & (Q(expires_at=None) | ~ended),
+            "open": Q(revoked_at=None) & (Q(expires_at=None) | ~ended),
             "expired": Q(revoked_at=None) & ended,
             "revoked": Q(revoked_at__isnull=False),
         }

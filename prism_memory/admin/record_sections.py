@@ -84,8 +84,9 @@ def _source(record: Record) -> object:
         records_of(record.scope, source=record.source.id), _("all its records")
     )
     lines = "" if record.line_start is None else _lines(record)
-    return format_html("{} · {} {} · {}", link, _("place"), record.ordinal, stream) + (
-        lines
+    # In one call: adding a plain string would make plain text of all the HTML.
+    return format_html(
+        "{} · {} {} · {}{}", link, _("place"), record.ordinal, stream, lines
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Collection
 from typing import Any
 
 from django import forms
@@ -16,8 +18,16 @@ from prism_memory.admin.characters import shown
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Place, Section, Tool
-from prism_memory.admin.scopes import records_of, scope_link
+from prism_memory.admin.scopes import (
+    MOST_COUNTED,
+    MOST_COUNTED_ALONE,
+    records_of,
+    scope_link,
+)
 from prism_memory.admin.tenanted import TenantAdmin
+from prism_memory.admin.using import using
+from prism_memory.db import queries
+from prism_memory.db.queries import named
 from prism_memory.models import IngestionState, Source, SourceState
 from prism_memory.models.choices import TrustClass
 
@@ -27,6 +37,15 @@ TONES: dict[str, Tone] = {
     IngestionState.PARTIAL: "warn",
     IngestionState.FAILED: "bad",
 }
+
+
+def count_records(
+    tenant: str, source_ids: Collection[uuid.UUID], most: int
+) -> dict[uuid.UUID, int]:
+    """Return each source's records, ``most + 1`` where there are more. One query."""
+    given = {"tenant": tenant, "source_ids": list(source_ids), "most": most + 1}
+    sql = named("admin")["count_records_of_sources"]
+    return {row["id"]: row["records"] for row in queries.fetch(using(), sql, given)}
 
 
 class SourceFilter(FilterForm):
@@ -56,7 +75,7 @@ class SourcesAdmin(TenantAdmin):
         "trusted",
         "by",
         "states",
-        "size",
+        "records",
         "made",
     )
     empty = _("No source here.")
@@ -64,6 +83,12 @@ class SourcesAdmin(TenantAdmin):
 
     def rows(self, place: Place) -> QuerySet[Any]:
         return super().rows(place).select_related("scope")
+
+    def prepare(self, place: Place, rows: list[Any]) -> None:
+        ids = [row.id for row in rows]
+        counts = count_records(place.tenant or "", ids, MOST_COUNTED) if ids else {}
+        for row in rows:
+            row.records = counts.get(row.id, 0)
 
     @admin.display(description=_("Key"))
     def name(self, row: Source) -> object:
@@ -77,7 +102,8 @@ class SourcesAdmin(TenantAdmin):
     def trusted(self, row: Source) -> object:
         return badge(row.get_trust_display())
 
-    @admin.display(description=_("Writer"))
+    # A stream such as a session of two people has records of more than one writer.
+    @admin.display(description=_("First writer"))
     def by(self, row: Source) -> object:
         return shown(row.writer)
 
@@ -85,9 +111,11 @@ class SourcesAdmin(TenantAdmin):
     def states(self, row: Source) -> object:
         return state_badges(row)
 
-    @admin.display(description=_("Chunks"))
-    def size(self, row: Source) -> object:
-        return number(row.chunks)
+    @admin.display(description=_("Records"))
+    def records(self, row: Any) -> object:  # noqa: ANN401 - a Source with its count
+        label = number(row.records, most=MOST_COUNTED)
+        address = records_of(row.scope, source=row.id)
+        return links.anchor(address, label) if row.records else label
 
     @admin.display(description=_("First seen"))
     def made(self, row: Source) -> object:
@@ -102,18 +130,19 @@ class SourcesAdmin(TenantAdmin):
 
     def sections(self, request: HttpRequest, row: Source) -> list[Section]:
         del request
+        counted = count_records(row.tenant, [row.id], MOST_COUNTED_ALONE)[row.id]
         what = [
             (_("Key"), shown(row.key)),
             (_("Address"), shown(row.uri)),
             (_("Scope"), scope_link(row.scope)),
             (_("Trust"), badge(row.get_trust_display())),
-            (_("Writer"), shown(row.writer)),
+            (_("First writer"), shown(row.writer)),
             (_("Id"), links.code(row.id)),
         ]
         ingestion = [
             (_("State"), state_badges(row)),
             (_("Bytes"), number(row.bytes)),
-            (_("Chunks"), number(row.chunks)),
+            (_("Records"), number(counted, most=MOST_COUNTED_ALONE)),
             (_("SHA-256"), links.code(bytes(row.sha256).hex()) if row.sha256 else ""),
             (_("Error"), shown(row.error)),
             (_("First seen"), moment(row.created_at)),

@@ -38,7 +38,11 @@ class Scope:
 
     def __post_init__(self) -> None:
         tenant: object = self.tenant
-        if not isinstance(tenant, str) or not tenant.strip():
+        if not isinstance(tenant, str):
+            kind = type(tenant).__name__
+            message = f"The tenant of a scope must be a string, not {kind}."
+            raise ScopeDenied(message, field="tenant")
+        if not tenant.strip():
             message = "A scope needs a tenant."
             raise ScopeDenied(message, field="tenant")
         for level in ("tenant", "owner", "agent", "thread"):
@@ -158,7 +162,7 @@ class Grant:
             mine.tenant, owner or mine.owner, agent or mine.agent, thread or mine.thread
         )
         if not mine.opens(chosen):
-            message = "The key does not open that scope."
+            message = "The credentials do not open that scope."
             raise ScopeDenied(message, field="scope")
         return chosen
 
@@ -169,5 +173,5 @@ class Grant:
             PermissionDenied: It is not.
         """
         if permission not in self.permissions:
-            message = f"The key lacks the permission {permission.value!r}."
+            message = f"The credentials lack the permission {permission.value!r}."
             raise PermissionDenied(message, field="permission")

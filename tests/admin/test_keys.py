@@ -126,14 +126,14 @@ def test_a_list_says_how_keys_stand(root: Client) -> None:
     revoked = make_key(Scope("globex"), label="revoked")
     AccessKey.objects.filter(id=revoked.id).update(revoked_at=now)
     page = root.get(links.list_page(AccessKey)).text
-    for words in ("active", "expires soon", "expired", "revoked"):
+    for words in ("open", "expires soon", "expired", "revoked"):
         assert f">{words}</span>" in page
 
     def labels(**wish: str) -> set[str]:
         answer = root.get(links.list_page(AccessKey, **wish))
         return {row.label for row in answer.context["window"].rows}
 
-    assert labels(state="active") == {"never ends", "long", "soon"}
+    assert labels(state="open") == {"never ends", "long", "soon"}
     assert labels(state="expired") == {"expired"}
     assert labels(state="revoked") == {"revoked"}
     assert labels(tenant="acme") == {"never ends", "long", "soon", "expired"}

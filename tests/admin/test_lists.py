@@ -54,8 +54,8 @@ def fill(rows: int) -> None:
 LISTS = [
     # the tenant; the rows; the counts of the scopes' records
     (Scope, {}, 3),
-    # the tenant; the rows with their scopes
-    (Source, {}, 2),
+    # the tenant; the rows with their scopes; the counts of their records
+    (Source, {}, 3),
     (Tombstone, {}, 2),
     (Run, {}, 2),
     (AuditEvent, {}, 2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from prism_memory.models import (
     Tenant,
     Tombstone,
 )
+from prism_memory.types import Kind, Lineage, SourceRef
 from tests.admin.rows import make_event, make_key, make_run, make_staff, scope_row
 from tests.factories import make_record, make_scope, make_tombstone
 
@@ -213,3 +215,57 @@ def test_an_event_links_what_it_speaks_of(root: Client) -> None:
     assert links.row_page(key) in page
     odd = make_event(target="record:<b>", actor="space:1" + "0" * 40)
     assert "record:&lt;b&gt;" in root.get(links.row_page(odd)).text
+
+
+def rows_with_all_parts() -> list[Any]:
+    """Return one row of each kind, with every optional part of its page filled."""
+    turn = {"kind": Kind.TURN, "source": SourceRef("s-1"), "key": "turn"}
+    record = make_record(fields=turn, wait=True)
+    ranged = make_record("A range.", fields={**turn, "key": "ranged"})
+    Record.objects.filter(id=ranged.id).update(line_start=3, line_end=5)
+    derived = make_record(
+        "Derived.", fields={"key": "derived", "lineage": Lineage(("turn", "msg-1"))}
+    )
+    ref, target = f"record:{record.id}", {"target": f"record:{record.id}"}
+    return [
+        *(record, ranged, derived, make_key(), make_event(**target, actor="space:1")),
+        *(make_run(**target, counts={"done": 1, "total": 2}), scope_row()),
+        *(make_tombstone(derived, supersedes_ref=ref), *Source.objects.all()),
+        *(*EmbeddingSpace.objects.all(), Tenant.objects.get(name="acme")),
+    ]
+
+
+def test_html_is_never_shown_as_text(root: Client) -> None:
+    """A part that lost its mark as safe is escaped, so a tag's ends are entities."""
+    rows = rows_with_all_parts()
+    assert {type(row) for row in rows} == set(ALL)
+    for row in rows:
+        for address in (links.row_page(row), links.list_page(type(row), tenant="acme")):
+            text = root.get(address).text
+            escaped = re.findall(r"&lt;/?(?:a|b|code|em|span|strong|time)\b.*", text)
+            assert not escaped, address
+
+
+def test_a_records_source_is_a_link_with_and_without_lines(root: Client) -> None:
+    whole, ranged, *_ = rows_with_all_parts()
+    source = Source.objects.get(tenant="acme")
+    link = f'<a href="{links.row_page(source)}">s-1</a>'
+    assert link in root.get(links.row_page(whole)).text
+    page = root.get(links.row_page(ranged)).text
+    assert link in page
+    assert "all its records</a> · lines 3 to 5" in page
+
+
+def test_a_source_counts_its_records_up_to_a_bound(
+    root: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(4):
+        turn = {"kind": Kind.TURN, "source": SourceRef("s-1", n), "key": f"t{n}"}
+        make_record(f"Turn {n}.", fields=turn)
+    source = Source.objects.get(tenant="acme")
+    answer = root.get(links.list_page(Source, tenant="acme"))
+    assert [row.records for row in answer.context["window"].rows] == [4]
+    assert "First writer" in answer.text
+    assert "<dt>Records</dt><dd>4</dd>" in root.get(links.row_page(source)).text
+    monkeypatch.setattr("prism_memory.admin.sources.MOST_COUNTED", 2)
+    assert ">2+</a>" in root.get(links.list_page(Source, tenant="acme")).text

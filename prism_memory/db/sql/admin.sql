@@ -9,6 +9,16 @@ SELECT place.id, (
                   LIMIT %(most)s::integer) AS counted) AS records
   FROM unnest(%(scope_ids)s::uuid[]) AS place(id);
 
+-- name: count_records_of_sources
+-- Records of each source, counted up to a bound.
+SELECT origin.id, (
+         SELECT count(*)
+           FROM (SELECT FROM prism_memory_record AS record
+                  WHERE record.tenant = %(tenant)s::text
+                    AND record.source_id = origin.id
+                  LIMIT %(most)s::integer) AS counted) AS records
+  FROM unnest(%(source_ids)s::uuid[]) AS origin(id);
+
 -- name: count_queues
 -- What waits and what was given up in each space, for one tenant.
 SELECT space_id,
