@@ -255,8 +255,8 @@ class Memory:
     ) -> Recalled:
         """Return the best records in sight for a question, best first.
 
-        Embeds the query, then one query. When the embedder is down, or nothing is
-        embedded yet, the answer is by words alone and ``degraded`` says so.
+        Embeds the query, then one query. When the embedder is down, or what was found
+        is not embedded yet, words alone decide there, and ``degraded`` says so.
 
         Args:
             query: Not blank.

@@ -16,6 +16,11 @@ async def use(memory: Memory, number: int) -> None:
     """Call every twin."""
     remembered = await memory.aremember(f"words {number}", wait=True)
     (record_id,) = remembered.accepted
+    assert record_id in (await remembered.done.anow()).indexed
+    assert record_id in (await remembered.done.asettle(timeout_seconds=5)).indexed
+    late = await memory.aremember(f"late words {number}")
+    assert (await late.done.asettle(timeout_seconds=0.1)).pending
+    await memory.aremember(f"late words {number}", wait=True)
     await memory.aset_consent(record_id, visible=False)
     await memory.aset_consent(record_id, visible=True)
     assert (await memory.aget(record_id)).text == f"words {number}"

@@ -2,6 +2,7 @@
 
 from prism_memory.indexing.claims import back_off_seconds, retry_failed, vector_text
 from prism_memory.indexing.drain import Drained, drain
+from prism_memory.indexing.enqueue import enqueue_missing
 from prism_memory.indexing.hnsw import (
     IndexState,
     create_index,
@@ -34,6 +35,7 @@ __all__ = [
     "create_index",
     "drain",
     "drop_index",
+    "enqueue_missing",
     "find_active",
     "in_host_transaction",
     "index_name",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import time
 import uuid
@@ -9,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from asgiref.sync import sync_to_async
 from django.db import transaction
 
 from prism_memory.db import queries
@@ -18,6 +20,7 @@ from prism_memory.indexing.spaces import Space
 from prism_memory.types import Scope
 
 POLL_SECONDS: Final = 0.05
+NEVER_ENDS: Final = "Waiting for vectors cannot end inside an open transaction."
 
 
 @dataclass(frozen=True)
@@ -88,12 +91,26 @@ class Done:
         """
         state = self.now()
         if state.pending and in_host_transaction(self.using):
-            message = "done.wait() cannot end inside an open transaction."
-            raise Unsupported(message)
+            raise Unsupported(NEVER_ENDS)
         end = time.monotonic() + timeout_seconds
         while state.pending and time.monotonic() < end:
             time.sleep(POLL_SECONDS)
             state = self.now()
+        return state
+
+    async def anow(self) -> Indexed:
+        """Do as ``now``, for asynchronous code."""
+        return await sync_to_async(self.now)()
+
+    async def asettle(self, timeout_seconds: float = 30.0) -> Indexed:
+        """Do as ``wait``, for asynchronous code, without holding its thread."""
+        state = await self.anow()
+        if state.pending and await sync_to_async(in_host_transaction)(self.using):
+            raise Unsupported(NEVER_ENDS)
+        end = time.monotonic() + timeout_seconds
+        while state.pending and time.monotonic() < end:
+            await asyncio.sleep(POLL_SECONDS)
+            state = await self.anow()
         return state
 
     def settle(self, timeout_seconds: float = 30.0) -> Indexed:

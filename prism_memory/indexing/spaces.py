@@ -91,6 +91,7 @@ def _refuse_mismatch(space: Space, alias: str, identity: EmbedderIdentity) -> No
     if space.identity != identity:
         message = (
             f"The vectors of {alias!r} are {space.identity}, the embedder is "
-            f"{identity}; vectors of two embedders are never mixed."
+            f"{identity}; vectors of two embedders are never mixed. Give the new one "
+            "an alias of its own, then run prism_memory_index enqueue."
         )
         raise EmbedderMismatch(message, field=alias)

@@ -22,8 +22,8 @@ BM25_B: Final = 0.4
 """Source: Trotman, Puurula & Burgess, ADCS 2014: the best k1 and b over collections."""
 
 HNSW_EF_SEARCH: Final = 1_000
-"""Candidates that an index scan keeps, pgvector's most. With 200, one neighbour in forty
-was missed in a half of 200,000 vectors; most of a recall's time goes elsewhere."""
+"""Candidates that an index scan keeps, pgvector's most. With 200, one neighbour in
+forty was missed in a half of 200,000 vectors; the time goes elsewhere."""
 
 ANY_SIZE: Final = 2**62
 """More vectors than any scope holds: always scan exactly."""

@@ -79,6 +79,8 @@ def recall(
         raise EmbedderMismatch
     found = {row["record_id"]: row for row in rows if row["record_id"] is not None}
     ranked = _ranked(found, question)
+    if leg.vector is not None and any(row["cosine"] is None for row in found.values()):
+        degraded = "some records have no vector yet"
     hits = _pack(ranked, found, reader.scope.tenant, question.top_k)
     strategies = {row["strategy"] for row in found.values()} - {None}
     return Recalled(hits, next(iter(strategies), "none"), degraded)

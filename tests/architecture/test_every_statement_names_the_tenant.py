@@ -195,6 +195,7 @@ def indexing_calls() -> Calls:
         "is_waiting": lambda: indexing.is_waiting(**own),
         "waiting": lambda: [*indexing.waiting(using="default", space=space)],
         "drain": lambda: indexing.drain(**own, embed=embed, batch=1),
+        "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),
     }

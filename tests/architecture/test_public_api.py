@@ -22,6 +22,8 @@ POSITIONAL: Final = {
     "back_off_seconds": "Arithmetic on one number.",
     "in_host_transaction": "Asks about one connection.",
     "index_name": "Names one space's index.",
+    "convex": "Pure: scores first, as in the literature.",
+    "with_context": "Pure: scores first.",
     "reciprocal_rank": "Pure: candidates first, as in the literature.",
     "vector_text": "Writes one vector.",
     "advance": "A method on a run, but for its name.",

@@ -51,6 +51,7 @@ RAW_SQL: Final = {
     "admin.count_records": "Counts a scope's rows for its governor; no content.",
     "indexing.claim": "The text that an embedder shall see, also of hidden rows: a"
     " consent given later must not wait for a vector.",
+    "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
     "indexing.table_sizes": "Bytes of the table.",
     "recall.recall": "The legs and the page have {visible}; the counts of words and of"
     " rows weigh terms over the whole scope and return no row.",

@@ -231,3 +231,32 @@ SELECT class.relname::text AS name, pg_total_relation_size(class.oid) AS bytes
  WHERE class.oid IN ('prism_memory_record'::regclass,
                      'prism_memory_embedding'::regclass)
  ORDER BY class.relname;
+
+-- name: enqueue_missing
+-- One page of records that have no row in the space yet, in the order of their ids.
+WITH page AS MATERIALIZED (
+  SELECT record.id, record.scope_id, record.retired_at,
+         coalesce(record.embed_text, record.text) AS text
+    FROM prism_memory_record AS record
+   WHERE record.tenant = %(tenant)s::text AND record.id > %(after)s::uuid
+   ORDER BY record.id
+   LIMIT %(rows)s::integer),
+made AS (
+  INSERT INTO prism_memory_embedding
+         (tenant, space_id, record_id, scope_id, sha256, attempts, error, created_at,
+          next_try_at)
+  SELECT %(tenant)s::text, %(space_id)s::integer, page.id, page.scope_id,
+         sha256(convert_to(page.text, 'UTF8')), 0, '', statement_timestamp(),
+         statement_timestamp()
+    FROM page
+   WHERE page.retired_at IS NULL
+     AND (NOT EXISTS (
+           SELECT FROM prism_memory_embedding AS known
+            WHERE known.tenant = %(tenant)s::text
+              AND known.space_id = %(space_id)s::integer
+              AND known.record_id = page.id)) IS TRUE
+   ORDER BY page.id
+  ON CONFLICT (tenant, space_id, record_id) DO NOTHING
+  RETURNING record_id)
+SELECT (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last,
+       (SELECT count(*) FROM made) AS made;

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from prism_memory import indexing, runs
+from prism_memory import backends, indexing, runs
 from prism_memory.conf import settings
 from prism_memory.errors import Invalid, PrismMemoryError
 from prism_memory.management.command import (
@@ -30,11 +30,12 @@ ACTIONS = {
     "create": "make the HNSW index of the vectors, without blocking writers",
     "drop": "drop that index; recall stays right and scans exactly",
     "drain": "embed what waits, in this process",
+    "enqueue": "queue what has no vector in the active space, after a new alias",
     "retry": "give texts that were given up all their tries again",
     "recount": "count the vectors of every scope anew, as the planner reads them",
     "status": "say what waits, what failed, and how the index is",
 }
-PER_TENANT = ("drain", "retry", "recount", "status")
+PER_TENANT = ("drain", "enqueue", "retry", "recount", "status")
 
 
 class Command(MemoryCommand):
@@ -134,6 +135,18 @@ exit codes:
         if done.outage:
             message = f"Stopped early: {done.outage}"
             raise CommandError(message, returncode=FAILED)
+
+    def enqueue(self, options: dict[str, Any]) -> None:
+        """Queue what has no vector in the active space."""
+        using, alias = database(options), options["alias"]
+        identity = backends.get_embedder(alias).identity
+        space = indexing.active(using=using, alias=alias, identity=identity)
+        count = sum(
+            indexing.enqueue_missing(using=using, tenant=tenant, space=space)
+            for tenant in _tenants(options)
+        )
+        line = f"{count:,} records queued; a worker or drain embeds them."
+        self.answer({"queued": count}, options, line)
 
     def retry(self, options: dict[str, Any]) -> None:
         """Give texts their tries again."""

@@ -1,0 +1,48 @@
+"""Queue what has no vector in the active space yet.
+
+Records get their place in the queue when they are written, in the spaces that exist
+then. What was written before an embedder was configured, or under another alias, is
+queued from here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Final
+
+from prism_memory.db import queries
+from prism_memory.db.queries import named
+from prism_memory.indexing.spaces import Space
+
+PAGE_ROWS: Final = 1_000
+
+
+def enqueue_missing(
+    *,
+    using: str,
+    tenant: str,
+    space: Space,
+    progress: Callable[[int], None] | None = None,
+) -> int:
+    """Queue a tenant's records that the space does not know; return how many.
+
+    One query for every thousand records. Safe to repeat, and beside writers.
+
+    Args:
+        progress: Called after each page with how many were queued so far.
+    """
+    after, queued = uuid.UUID(int=0), 0
+    while True:
+        given = {
+            "tenant": tenant,
+            "space_id": space.id,
+            "after": after,
+            "rows": PAGE_ROWS,
+        }
+        (row,) = queries.fetch(using, named("indexing")["enqueue_missing"], given)
+        if row["last"] is None:
+            return queued
+        after, queued = row["last"], queued + row["made"]
+        if progress:
+            progress(queued)
