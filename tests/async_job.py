@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 from asgiref.sync import sync_to_async
@@ -18,9 +19,10 @@ async def use(memory: Memory, number: int) -> None:
     (record_id,) = remembered.accepted
     assert record_id in (await remembered.done.anow()).indexed
     assert record_id in (await remembered.done.asettle(timeout_seconds=5)).indexed
-    late = await memory.aremember(f"late words {number}")
+    text = f"late {uuid.uuid4()}"
+    late = await memory.aremember(text)
     assert (await late.done.asettle(timeout_seconds=0.1)).pending
-    await memory.aremember(f"late words {number}", wait=True)
+    await memory.aremember(text, wait=True)
     await memory.aset_consent(record_id, visible=False)
     await memory.aset_consent(record_id, visible=True)
     assert (await memory.aget(record_id)).text == f"words {number}"

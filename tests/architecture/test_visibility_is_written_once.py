@@ -49,6 +49,7 @@ AROUND_THE_RULE: Final = {
 
 RAW_SQL: Final = {
     "admin.count_records": "Counts a scope's rows for its governor; no content.",
+    "admin.count_records_of_sources": "As count_records, by source.",
     "indexing.claim": "The text that an embedder shall see, also of hidden rows: a"
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
