@@ -62,5 +62,5 @@ def main() -> None:
     asyncio.run(use_many(memory, range(6, 16)))
     asyncio.run(cancel_and_repeat(memory))
     asyncio.run(close())
-    assert len(memory.list()) == 22
+    assert len(memory.list()) == 16 * 2 + 6
     connections.close_all()
