@@ -1,7 +1,8 @@
 """Celery: ids in, one call; and the wake-up that a commit sends.
 
 The database is the queue. A message only says that it is worth looking, and the sweep
-of beat is the guarantee: a broker that is down costs a minute, never a vector.
+of beat is the guarantee: a lost message costs one sweep, a worker that was killed
+delays the batch it held until its claim ends, and neither costs a vector.
 """
 
 from __future__ import annotations
@@ -14,14 +15,22 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from celery import current_app, shared_task
 from django.core import checks
-from kombu import Connection
-from kombu.exceptions import KombuError
 
 from prism_memory import backends, indexing
 from prism_memory.conf import settings
 from prism_memory.signals import indexing_wanted
+
+try:
+    from celery import current_app, shared_task
+    from kombu import Connection
+    from kombu.exceptions import KombuError
+except ModuleNotFoundError as error:
+    message = (
+        "The background tasks need Celery. Install it with: "
+        'pip install "django-prism-memory[celery]"'
+    )
+    raise ImportError(message) from error
 
 logger = logging.getLogger("prism_memory")
 

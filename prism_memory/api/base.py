@@ -7,12 +7,12 @@ this one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 from django.db import connections, transaction
 from django.utils.module_loading import import_string
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import MethodNotAllowed, NotAuthenticated
+from rest_framework.exceptions import MethodNotAllowed, NotAuthenticated, NotFound
 from rest_framework.fields import ListField
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer, ValidationError
@@ -23,7 +23,7 @@ from rest_framework.views import APIView
 from prism_memory import conf
 from prism_memory.api.auth import CHALLENGE, authenticators
 from prism_memory.api.errors import answer_error
-from prism_memory.api.fields import unknown_name
+from prism_memory.api.fields import unknown_field
 from prism_memory.api.openapi import MemorySchema
 from prism_memory.api.operations import Form, Operation
 from prism_memory.api.parsing import StrictJSONParser, read_query
@@ -74,6 +74,20 @@ class PublicView(APIView):
 
     def perform_authentication(self, request: Request) -> None:
         """Ask for nothing, and so for no table of users either."""
+
+
+class UnknownView(PublicView):
+    """Every path that is no route, by any method: our 404, not the host's page."""
+
+    schema = None  # type: ignore[assignment] # which keeps it out of every document
+
+    def check_permissions(self, request: Request) -> NoReturn:  # noqa: ARG002
+        """Refuse, before a method is looked for.
+
+        Raises:
+            NotFound: Always.
+        """
+        raise NotFound
 
 
 class ScopedView(PublicView):
@@ -134,7 +148,7 @@ class ScopedView(PublicView):
         form = self._operation(request).query
         if form is None:
             for name in given:
-                raise ValidationError(unknown_name(name, ()))
+                raise ValidationError(unknown_field(name, ()))
             return {}
         return _read(form, _flat(given, form()))
 

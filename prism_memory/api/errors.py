@@ -14,6 +14,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
@@ -45,12 +46,21 @@ RENAMED: Final = {
     HTTPStatus.UNPROCESSABLE_ENTITY: "Unprocessable Content",
 }
 
+NO_DATABASE: Final = (
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    "database",
+    "The database did not answer in time; the same request may succeed later.",
+)
+
 REFUSALS: Final[dict[type[Exception], tuple[HTTPStatus, str, str]]] = {
     RequestDataTooBig: (
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         "body_size",
         "The body is longer than this server takes; GET limits tells how long.",
     ),
+    # Not there, out of time, a deadlock, a writer who came first: all of them may pass.
+    OperationalError: NO_DATABASE,
+    InterfaceError: NO_DATABASE,
     exceptions.AuthenticationFailed: (
         HTTPStatus.UNAUTHORIZED,
         "unauthenticated",
@@ -65,6 +75,11 @@ REFUSALS: Final[dict[type[Exception], tuple[HTTPStatus, str, str]]] = {
         HTTPStatus.FORBIDDEN,
         "permission",
         "The request is not allowed; one with cookies needs a CSRF token.",
+    ),
+    exceptions.NotFound: (
+        HTTPStatus.NOT_FOUND,
+        "route",
+        "There is no such route.",
     ),
     exceptions.MethodNotAllowed: (
         HTTPStatus.METHOD_NOT_ALLOWED,
@@ -85,6 +100,10 @@ REFUSALS: Final[dict[type[Exception], tuple[HTTPStatus, str, str]]] = {
 """What REST framework and Django refuse with, in our words: theirs quote the sender."""
 
 
+RETRY_SECONDS: Final = 1
+"""When to come back after the database did not answer."""
+
+
 def answer_error(exc: Exception, context: dict[str, Any]) -> Response | None:  # noqa: ARG001 - REST framework's signature
     """Answer what the domain or REST framework refused; None lets it propagate."""
     if isinstance(exc, errors.PrismMemoryError):
@@ -94,6 +113,8 @@ def answer_error(exc: Exception, context: dict[str, Any]) -> Response | None:  #
         return problem(HTTPStatus.BAD_REQUEST, "validation", detail, field)
     for kind, (status, code, detail) in REFUSALS.items():
         if isinstance(exc, kind):
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                logger.error("%s: %s", code, type(exc).__name__, exc_info=exc)
             return problem(status, code, detail, headers=_headers(exc))
     if isinstance(exc, exceptions.APIException):
         status = HTTPStatus(exc.status_code)
@@ -139,7 +160,8 @@ def _headers(exc: Exception) -> dict[str, str]:
     headers = {}
     if challenge := getattr(exc, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
-    if wait := getattr(exc, "wait", None):
+    away = RETRY_SECONDS if isinstance(exc, (OperationalError, InterfaceError)) else 0
+    if wait := getattr(exc, "wait", away):
         headers["Retry-After"] = str(math.ceil(wait))
     return headers
 

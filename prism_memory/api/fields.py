@@ -60,17 +60,23 @@ class StrictInput(serializers.Serializer[Any]):
         if isinstance(data, Mapping):
             unknown = [name for name in data if name not in self.fields]
             if unknown:
-                raise serializers.ValidationError(unknown_name(unknown[0], self.fields))
+                raise serializers.ValidationError(
+                    unknown_field(unknown[0], self.fields)
+                )
         return super().to_internal_value(data)
 
 
-def unknown_name(given: str, known: Iterable[str]) -> str:
-    """Return what to say of a name that is not known, without repeating it."""
+def unknown_field(given: str, known: Iterable[str]) -> str | dict[str, list[str]]:
+    """Return what to say of a name that is not known.
+
+    It is repeated, as the error's field, only where it is one of ours.
+    """
     if given in NOT_YOURS:
-        return (
+        message = (
             f"{given} comes from the credentials and the Prism headers, "
             "never from the request."
         )
+        return {given: [message]}
     names = sorted(known)
     near = difflib.get_close_matches(given[:64], names, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 
+from prism_memory.api.base import UnknownView
 from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
 from prism_memory.api.health.views import LiveView, ReadyView
 from prism_memory.api.limits.views import LimitsView
@@ -26,4 +27,5 @@ urlpatterns = [
     path("schema", SchemaView.as_view(), name="schema"),
     path("docs", SwaggerView.as_view(), name="docs"),
     path("redoc", RedocView.as_view(), name="redoc"),
+    re_path("", UnknownView.as_view(), name="unknown"),  # all the rest: keep it last
 ]

@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.test import Client
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from prism_memory import errors
 from prism_memory.api.errors import REFUSALS, STATUS, answer_error, first_message
 from prism_memory.api.rendering import CompactJSONRenderer
+from prism_memory.memory import Memory
+from tests.api.conftest import Caller, refused
 
 DOMAIN = [
     item
@@ -102,7 +106,10 @@ QUOTING = [
     exceptions.Throttled(9, "xyzzy"),
     exceptions.APIException("xyzzy"),
     RequestDataTooBig("xyzzy"),
+    OperationalError("xyzzy"),
+    InterfaceError("xyzzy"),
 ]
+OURS = {RequestDataTooBig: 413, OperationalError: 503, InterfaceError: 503}
 
 
 @pytest.mark.parametrize("error", QUOTING, ids=lambda error: type(error).__name__)
@@ -111,11 +118,56 @@ def test_what_rest_framework_refuses_takes_our_shape_and_words(error: Any) -> No
     response = answered(error)
 
     assert "xyzzy" not in json.dumps(response.data)
-    assert response.status_code == getattr(error, "status_code", 413)
+    assert response.status_code == OURS.get(type(error)) or error.status_code
 
 
 def test_the_refusals_are_all_tried() -> None:
     assert set(REFUSALS) <= {type(error) for error in QUOTING}
+
+
+@pytest.mark.django_db
+def test_a_statement_out_of_time_is_a_503_that_may_be_tried_again(
+    alice: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As are a deadlock and a failure to serialize: psycopg files them alike."""
+
+    def slow(*args: Any, **kwargs: Any) -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = 20")
+            cursor.execute("SELECT pg_sleep(20)")
+
+    monkeypatch.setattr(Memory, "list", slow)
+
+    answer = alice.get("memories")
+
+    refused(answer, 503, "database")
+    assert answer.headers["Retry-After"] == "1"
+
+
+@pytest.mark.django_db
+def test_a_database_that_is_gone_is_a_503(
+    alice: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Already where the key is looked up."""
+    monkeypatch.setattr("prism_memory.api.auth.authenticate", gone)
+
+    refused(alice.get("memories"), 503, "database")
+
+
+def gone(**_: object) -> None:
+    message = "connection to server at 10.0.0.7 failed"
+    raise OperationalError(message)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("path", ["", "memory", "memories/", "recall/", "a/b/c"])
+def test_a_path_that_is_no_route_is_our_404(path: str, method: str) -> None:
+    answer = Client().generic(method, f"/api/v1/{path}")
+
+    assert answer.status_code == 404
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    if method != "HEAD":
+        refused(answer, 404, "route")
 
 
 def test_any_other_error_propagates() -> None:

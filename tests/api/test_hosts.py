@@ -45,7 +45,7 @@ def test_nothing_that_the_host_sets_for_its_own_api_reaches_ours(
     assert recalled["hits"][0]["created_at"].endswith("Z")
     status, media_type, problem = found["refused"]
     assert (status, media_type) == (400, "application/problem+json")
-    assert "field" not in problem
+    assert problem["field"] == "tenant"
     assert len(found["listed"]["items"]) == 1
     assert found["anonymous"] == [401, 401, 401]
     assert found["pages"] == [200, 200]

@@ -15,7 +15,7 @@ from django.test import Client
 
 from example_project.embedded import CHECKOUT
 from prism_memory.api.openapi import document
-from tests.api.conftest import Caller
+from tests.api.conftest import Caller, refused
 from tests.api.test_memories import FULL
 
 GENERATE = {
@@ -63,7 +63,7 @@ def test_every_operation_is_described(path: str, operation: dict[str, Any]) -> N
         assert operation["security"] == [{}]
         return
     assert operation["security"] == [{"accessKey": []}]
-    assert {"400", "401", "403", "422", "429"} <= answers.keys()
+    assert {"400", "401", "403", "422", "429", "503"} <= answers.keys()
     headers = {
         item["name"] for item in operation["parameters"] if item["in"] == "header"
     }
@@ -133,6 +133,18 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/health/live",
         "/health/ready",
     }
+
+
+@pytest.mark.parametrize("page", ["docs", "redoc"])
+def test_a_page_whose_parts_are_not_installed_says_so(
+    page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prism_memory.api.docs.views.PARTS", ("one", "another"))
+
+    answer = Client().get(f"/api/v1/{page}")
+
+    refused(answer, 501, "unsupported")
+    assert "one and another in INSTALLED_APPS" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("page", ["docs", "redoc"])

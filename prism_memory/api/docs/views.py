@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
 
+from django.apps import apps
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static
@@ -11,9 +15,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from prism_memory.api.base import PublicView
+from prism_memory.api.errors import problem
 from prism_memory.api.openapi import document
 
 TITLE = "prism_memory"
+PARTS: Final = ("drf_spectacular", "drf_spectacular_sidecar")
+"""What brings the templates, and the scripts and styles."""
 
 
 class SchemaView(PublicView):
@@ -43,7 +50,7 @@ class SwaggerView(PublicView):
             "csrf_header_name": "X-CSRFToken",
             "schema_auth_names": "[]",
         }
-        return render(request, "drf_spectacular/swagger_ui.html", context)
+        return _page(request, "drf_spectacular/swagger_ui.html", context)
 
 
 class RedocView(PublicView):
@@ -55,7 +62,15 @@ class RedocView(PublicView):
             "redoc_standalone": _sidecar("redoc/bundles/redoc.standalone.js"),
             "schema_url": "schema",
         }
-        return render(request, "prism_memory/redoc.html", context)
+        return _page(request, "prism_memory/redoc.html", context)
+
+
+def _page(request: Request, template: str, context: Mapping[str, Any]) -> HttpResponse:
+    missing = [part for part in PARTS if not apps.is_installed(part)]
+    if missing:
+        message = f"This page needs {' and '.join(missing)} in INSTALLED_APPS."
+        return problem(HTTPStatus.NOT_IMPLEMENTED, "unsupported", message)
+    return render(request, template, context)
 
 
 def _sidecar(path: str) -> str:
