@@ -11,6 +11,7 @@ from django.core import checks as django_checks
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import OperationalError, connections
+from django.db.utils import ConnectionHandler, ConnectionRouter
 from django.test import override_settings
 
 from prism_memory import backends, checks, indexing
@@ -178,6 +179,67 @@ def test_a_path_that_leads_somewhere_is_silent() -> None:
 
 
 # Embedders
+
+
+SQLITE = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
+
+
+class MemoryRouter:
+    """As README.md shows it."""
+
+    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
+        del hints
+        if db == "memory":
+            return app_label == "prism_memory"
+        return False if app_label == "prism_memory" else None
+
+
+class NowhereRouter:
+    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
+        del db, hints
+        return False if app_label == "prism_memory" else None
+
+
+def of_routing(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    routers: tuple[type[object], ...] = (),
+    default: dict[str, Any] | None = None,
+) -> list[str]:
+    """Check with the tables in ``memory``, beside a default database."""
+    databases = {
+        "default": default or SQLITE,
+        "memory": connections.settings["default"],
+    }
+    monkeypatch.setattr(checks, "connections", ConnectionHandler(databases))
+    monkeypatch.setattr(checks, "router", ConnectionRouter([r() for r in routers]))
+    with configured(DATABASE="memory"):
+        return ids(checks.check_routing())
+
+
+def test_a_database_that_is_not_there_is_named() -> None:
+    with configured(DATABASE="defualt"):
+        (message,) = checks.check_routing()
+    assert ids([message]) == ["E009"]
+    assert message.hint == "There are 'default'."
+    with configured(DATABASE=7):
+        assert checks.check_routing() == []
+
+
+def test_tables_that_migrate_would_make_elsewhere_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    postgresql = dict(connections.settings["default"])
+    assert of_routing(monkeypatch) == ["E010"]
+    assert of_routing(monkeypatch, default=postgresql) == ["W013"]
+    assert of_routing(monkeypatch, default={"ENGINE": ""}) == []
+
+
+def test_a_router_that_keeps_the_tables_together_is_silent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert of_routing(monkeypatch, routers=(MemoryRouter,)) == []
+    assert of_routing(monkeypatch, routers=(NowhereRouter,)) == ["E012"]
 
 
 def test_no_embedder_is_a_warning() -> None:
