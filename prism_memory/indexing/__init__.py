@@ -4,17 +4,22 @@ from prism_memory.indexing.claims import back_off_seconds, retry_failed, vector_
 from prism_memory.indexing.drain import Drained, drain
 from prism_memory.indexing.enqueue import enqueue_missing
 from prism_memory.indexing.hnsw import (
+    EF_CONSTRUCTION,
     IndexState,
+    M,
     create_index,
     drop_index,
     index_name,
     index_state,
     recount,
+    refuse_while_built,
 )
 from prism_memory.indexing.progress import (
     Done,
+    Held,
     Indexed,
     Pending,
+    held,
     in_host_transaction,
     pending,
     pending_of_tenant,
@@ -24,10 +29,13 @@ from prism_memory.indexing.spaces import Space, active, find_active, known_space
 from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 
 __all__ = [
+    "EF_CONSTRUCTION",
     "Done",
     "Drained",
+    "Held",
     "IndexState",
     "Indexed",
+    "M",
     "Pending",
     "Space",
     "active",
@@ -37,6 +45,7 @@ __all__ = [
     "drop_index",
     "enqueue_missing",
     "find_active",
+    "held",
     "in_host_transaction",
     "index_name",
     "index_state",
@@ -45,6 +54,7 @@ __all__ = [
     "pending",
     "pending_of_tenant",
     "recount",
+    "refuse_while_built",
     "retry_failed",
     "table_sizes",
     "tenants",

@@ -71,6 +71,11 @@ class Returned:
     at_once: bool = False
 
     @property
+    def is_last(self) -> bool:
+        """Whether this was its last try, so that it is given up."""
+        return self.blamed and self.item.attempts >= settings.EMBED_ATTEMPTS
+
+    @property
     def seconds(self) -> float:
         """How long it rests."""
         if self.at_once:

@@ -37,12 +37,14 @@ class Drained:
     Args:
         embedded: Vectors written.
         stale: Vectors thrown away, since the text had changed meanwhile.
-        failed: Texts that the embedder refused; each waits for its next try.
+        refused: Texts that the embedder refused; each waits for its next try.
+        failed: Texts given up: refused, or lost by a worker, as often as it may be.
         outage: Why the drain stopped early, or empty.
     """
 
     embedded: int = 0
     stale: int = 0
+    refused: int = 0
     failed: int = 0
     outage: str = ""
 
@@ -50,6 +52,7 @@ class Drained:
         return Drained(
             self.embedded + other.embedded,
             self.stale + other.stale,
+            self.refused + other.refused,
             self.failed + other.failed,
             other.outage or self.outage,
         )
@@ -115,8 +118,7 @@ def drain(
             progress(done)
         if done.outage:
             return done
-    claims.give_up(queue)
-    return done
+    return done + Drained(failed=claims.give_up(queue))
 
 
 def _work(queue: Queue, embed: Embed, claimed: Sequence[Claimed]) -> Drained:
@@ -127,10 +129,12 @@ def _work(queue: Queue, embed: Embed, claimed: Sequence[Claimed]) -> Drained:
     finally:
         written = claims.write(queue, outcome.vectors)
         claims.put_back(queue, list(outcome.returned(claimed)))
+    failed = sum(back.is_last for back in outcome.refused)
     return Drained(
         embedded=written,
         stale=len(outcome.vectors) - written,
-        failed=len(outcome.refused),
+        refused=len(outcome.refused) - failed,
+        failed=failed,
         outage=outcome.outage,
     )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from django.db import connections
+from django.db import DatabaseError, connections
 from psycopg import sql
+from psycopg.errors import DeadlockDetected, DuplicateTable
 
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
-from prism_memory.errors import Unsupported
+from prism_memory.errors import Conflict, Unsupported
 from prism_memory.indexing.spaces import Space, forget_known
 
 M: Final = 24
@@ -21,12 +22,19 @@ with these none of 32 was missed (docs/benchmarks.md)."""
 
 @dataclass(frozen=True)
 class IndexState:
-    """An index as PostgreSQL knows it."""
+    """An index as PostgreSQL knows it.
+
+    Args:
+        m: Links of a node; 0 where there is no index.
+        ef_construction: Candidates while it was built.
+    """
 
     name: str
     exists: bool
     valid: bool
     bytes: int
+    m: int = 0
+    ef_construction: int = 0
 
 
 def index_name(space: Space) -> str:
@@ -47,33 +55,73 @@ def create_index(
     *,
     using: str,
     space: Space,
-    m: int = M,
-    ef_construction: int = EF_CONSTRUCTION,
+    m: int | None = None,
+    ef_construction: int | None = None,
     memory_megabytes: int = 256,
 ) -> IndexState:
     """Make the index without blocking writers; one left half made is made anew.
 
     Args:
-        m: Links of a node, 2 to 100.
-        ef_construction: Candidates while building, 4 to 1,000.
+        m: Links of a node, 2 to 100; ``M`` when None.
+        ef_construction: Candidates while building, 4 to 1,000; ``EF_CONSTRUCTION``
+            when None.
         memory_megabytes: ``maintenance_work_mem`` while building.
 
     Raises:
         Unsupported: Inside a transaction, where PostgreSQL cannot do it.
+        Conflict: It exists, with other parameters than are asked for, or another
+            process builds it at this moment.
     """
     if connections[using].in_atomic_block:
         message = "An index is built outside any transaction."
         raise Unsupported(message)
     state = index_state(using=using, space=space)
-    if not state.valid:
-        _drop(using, space)
-        _build(using, space, m, ef_construction, memory_megabytes)
+    if state.valid:
+        _refuse_other_parameters(state, m, ef_construction)
+    else:
+        refuse_while_built(using=using, space=space)
+        if state.exists:
+            _drop(using, space)
+        parameters = {
+            "m": m or M,
+            "ef_construction": ef_construction or EF_CONSTRUCTION,
+        }
+        _build(using, space, parameters, memory_megabytes)
     _set_mode(using, space, "hnsw")
     return index_state(using=using, space=space)
 
 
+def _refuse_other_parameters(
+    state: IndexState, m: int | None, ef_construction: int | None
+) -> None:
+    if m in (None, state.m) and ef_construction in (None, state.ef_construction):
+        return
+    message = (
+        f"{state.name} exists already with m={state.m},"
+        f" ef_construction={state.ef_construction}; drop it first to make it anew."
+    )
+    raise Conflict(message)
+
+
+def refuse_while_built(*, using: str, space: Space) -> None:
+    """Check that nobody builds the index now. One query.
+
+    Raises:
+        Conflict: Somebody does. To drop it now would wait for that build and undo it.
+    """
+    given = {"name": index_name(space)}
+    for row in queries.fetch(using, named("indexing")["index_builders"], given):
+        message = f"Backend {row['pid']} of the server builds {given['name']} now."
+        raise Conflict(message)
+
+
 def drop_index(*, using: str, space: Space) -> None:
-    """Drop the index; recall then scans exactly, and stays right."""
+    """Drop the index; recall then scans exactly, and stays right.
+
+    Raises:
+        Conflict: Another process builds it at this moment.
+    """
+    refuse_while_built(using=using, space=space)
     _set_mode(using, space, "none")
     _drop(using, space)
 
@@ -90,7 +138,7 @@ def _drop(using: str, space: Space) -> None:
 
 
 def _build(
-    using: str, space: Space, m: int, ef_construction: int, memory_megabytes: int
+    using: str, space: Space, parameters: dict[str, int], memory_megabytes: int
 ) -> None:
     statement = composed(
         "indexing",
@@ -98,14 +146,19 @@ def _build(
         name=sql.Identifier(index_name(space)),
         dimensions=space.identity.dimensions,
         space_id=space.id,
-        m=m,
-        ef_construction=ef_construction,
+        **parameters,
     )
     with connections[using].cursor() as cursor:
         memory = f"{memory_megabytes}MB"
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
         try:
             cursor.execute(statement)
+        except DatabaseError as error:
+            # Two that began in one moment: each waits for the other's transaction.
+            if not isinstance(error.__cause__, (DuplicateTable, DeadlockDetected)):
+                raise
+            message = f"Another process began {index_name(space)} in this moment."
+            raise Conflict(message) from error
         finally:
             cursor.execute("RESET maintenance_work_mem")
 

@@ -152,6 +152,25 @@ def pending(*, using: str, space: Space | None, scopes: Collection[Scope]) -> Pe
     return Pending(**row)
 
 
+@dataclass(frozen=True)
+class Held:
+    """What drains hold at this moment.
+
+    Args:
+        until: When the last of their claims ends; None where nothing is held.
+    """
+
+    held: int = 0
+    until: dt.datetime | None = None
+
+
+def held(*, using: str, space: Space, tenant: str) -> Held:
+    """Return what of a tenant is claimed. One query."""
+    given = {"tenant": tenant, "space_id": space.id}
+    (row,) = queries.fetch(using, named("indexing")["held"], given)
+    return Held(**row)
+
+
 def pending_of_tenant(*, using: str, space: Space, tenant: str) -> Pending:
     """Return what waits of one tenant. One query."""
     given = {"tenant": tenant, "space_id": space.id}

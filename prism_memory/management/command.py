@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import getpass
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final
 
 from django.core.management.base import (
@@ -17,14 +17,14 @@ from django.core.management.base import (
     OutputWrapper,
 )
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db import Error, InterfaceError, OperationalError, ProgrammingError
+from psycopg.errors import UndefinedColumn, UndefinedTable
 
-from prism_memory.conf import settings
 from prism_memory.errors import PrismMemoryError
 from prism_memory.management.progress import Stream
 from prism_memory.types import Actor
 
 FAILED: Final = 1
-USAGE: Final = 2
 INTERRUPTED: Final = 130
 """128 and the number of SIGINT, as shells have it."""
 
@@ -65,6 +65,10 @@ class MemoryCommand(BaseCommand):
             field = f" (field: {error.field})" if error.field else ""
             message = f"{error}{field}"
             raise CommandError(message, returncode=FAILED) from error
+        except (OperationalError, InterfaceError, ProgrammingError) as error:
+            if told := _of_the_database(error):
+                raise CommandError(told, returncode=FAILED) from error
+            raise
         except KeyboardInterrupt:
             raise CommandError(interrupted, returncode=INTERRUPTED) from None
 
@@ -106,27 +110,16 @@ class Plain:
         return self.stream.isatty()
 
 
-def add_common(parser: argparse.ArgumentParser, *, alias: bool = False) -> None:
-    """Add what most commands take."""
-    parser.add_argument(
-        "--database",
-        default=None,
-        help="Database alias; PRISM_MEMORY['DATABASE'] when not given.",
-    )
-    if alias:
-        parser.add_argument(
-            "--alias",
-            default=None,
-            help="Embedder's alias; PRISM_MEMORY['EMBEDDER'] when not given.",
-        )
-    parser.add_argument(
-        "--json", action="store_true", help="Print the result as JSON on stdout."
-    )
+def _of_the_database(error: Error) -> str:
+    """Return what to tell of a database that is not ready; '' where that is not it.
 
-
-def database(options: dict[str, Any]) -> str:
-    """Return the database alias that is meant."""
-    return options["database"] or settings.DATABASE
+    The server's own words may hold stored text; ``--traceback`` shows them.
+    """
+    if isinstance(error.__cause__, (UndefinedTable, UndefinedColumn)):
+        return "The tables do not exist, or are of an older version: run migrate."
+    if isinstance(error, ProgrammingError):
+        return ""
+    return f"The database cannot be asked ({type(error).__name__}); is it up?"
 
 
 def os_actor() -> Actor:
@@ -135,18 +128,6 @@ def os_actor() -> Actor:
         return Actor(f"command:{getpass.getuser()}")
     except (KeyError, OSError):  # a container's user may have no name
         return Actor("command")
-
-
-def between(low: int, high: int) -> Callable[[str], int]:
-    """Return an argument's type: an integer of these bounds."""
-
-    def integer(given: str) -> int:
-        if not given.isascii() or not given.isdigit() or not low <= int(given) <= high:
-            message = f"must be an integer of {low} to {high}"
-            raise argparse.ArgumentTypeError(message)
-        return int(given)
-
-    return integer
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

@@ -2,12 +2,55 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
+
+from django.utils import timezone
 
 from prism_memory import backends, indexing
 from prism_memory.conf import settings
 from prism_memory.management.progress import Progress, Stream
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What a drain did, and what of its tenants others hold after it."""
+
+    done: indexing.Drained
+    held: int = 0
+    held_until: dt.datetime | None = None
+
+    @property
+    def came_to_nothing(self) -> bool:
+        """Whether there was something to do, and none of it could be done."""
+        left = self.done.refused + self.done.failed + self.held
+        return bool(left) and not self.done.embedded
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "embedded": self.done.embedded,
+            "stale": self.done.stale,
+            "refused": self.done.refused,
+            "failed": self.done.failed,
+            "held": self.held,
+            "held_until": self.held_until,
+            "outage": self.done.outage,
+        }
+
+    def lines(self) -> list[str]:
+        """Return it for people."""
+        said = [_counted(self.done)]
+        if self.held_until:
+            until = timezone.localtime(self.held_until)
+            verb = "is" if self.held == 1 else "are"
+            said.append(
+                f"{self.held:,} {verb} held by another worker until {until:%H:%M:%S}"
+            )
+        return said
 
 
 def drain_tenants(
@@ -17,7 +60,7 @@ def drain_tenants(
     tenants: Iterable[str] | None,
     stream: Stream,
     silent: bool,
-) -> indexing.Drained:
+) -> Worked:
     """Embed what waits, one tenant after the other, until an outage.
 
     Calls the embedder.
@@ -52,15 +95,32 @@ def drain_tenants(
                 break
     finally:
         bar.close()
-    return done
+    asked = indexing.tenants(using=using) if tenants is None else names
+    return _worked(using, space, done, asked)
+
+
+def _worked(
+    using: str, space: indexing.Space, done: indexing.Drained, tenants: Iterable[str]
+) -> Worked:
+    found = [indexing.held(using=using, space=space, tenant=name) for name in tenants]
+    ends = [one.until for one in found if one.until]
+    return Worked(done, sum(one.held for one in found), max(ends, default=None))
 
 
 def _pending(using: str, space: indexing.Space, tenant: str) -> int:
     return indexing.pending_of_tenant(using=using, space=space, tenant=tenant).pending
 
 
+def _counted(done: indexing.Drained) -> str:
+    parts = [f"{done.embedded:,} embedded"]
+    if done.refused:
+        parts.append(f"{done.refused:,} refused, again later")
+    return ", ".join([*parts, f"{done.failed:,} failed"])
+
+
 def _show(bar: Progress, before: indexing.Drained, now: indexing.Drained) -> None:
-    embedded = before.embedded + now.embedded
-    failed = before.failed + now.failed
-    note = f"{embedded:,} of {bar.total:,}" + (f", {failed:,} failed" if failed else "")
-    bar.update(embedded + failed, note)
+    done = before + now
+    parts = [f"{done.embedded:,} of {bar.total:,}"]
+    for count, word in ((done.refused, "refused"), (done.failed, "failed")):
+        parts += [f"{count:,} {word}"] if count else []
+    bar.update(done.embedded + done.refused + done.failed, ", ".join(parts))

@@ -175,6 +175,7 @@ NO_TENANTS_ROWS: Final = {
     "index_name",
     "index_state",
     "known_space",
+    "refuse_while_built",
     "table_sizes",
     "tenants",
     "vector_text",
@@ -192,6 +193,7 @@ def indexing_calls() -> Calls:
             using="default", space=space, scopes=[make_scope()]
         ),
         "pending_of_tenant": lambda: indexing.pending_of_tenant(**own),
+        "held": lambda: indexing.held(**own),
         "is_waiting": lambda: indexing.is_waiting(**own),
         "waiting": lambda: [*indexing.waiting(using="default", space=space)],
         "drain": lambda: indexing.drain(**own, embed=embed, batch=1),
@@ -217,6 +219,7 @@ def test_what_is_said_to_touch_no_tenants_rows_does_not() -> None:
         space = indexing.active(**own, identity=identity)
         indexing.known_space(**own, identity=identity, fresh=True)
         indexing.index_state(using="default", space=space)
+        indexing.refuse_while_built(using="default", space=space)
         indexing.table_sizes(using="default")
         assert [*indexing.tenants(using="default")] == [TENANT]
     assert not seen.on_tenants()

@@ -52,7 +52,7 @@ def test_drains_at_once_embed_each_text_once_and_count_exactly(drains):
     embed = Noting()
     done = together([lambda: drain(embed=embed, batch=5)] * drains)
     assert sum(one.embedded for one in done) == 200
-    assert sum(one.stale + one.failed for one in done) == 0
+    assert sum(one.stale + one.refused + one.failed for one in done) == 0
     assert set(embed.texts.values()) == {1}
     assert len(embed.texts) == 200
     assert counted() == {scope.id: 40 for scope in SCOPES}

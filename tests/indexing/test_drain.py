@@ -96,7 +96,7 @@ class TestRefused:
         """B106, B108, C33."""
         ids = remember(*(f"Note {n}." for n in range(5)), f"secret-word {fault}")
         before = timezone.now()
-        assert drain() == indexing.Drained(embedded=5, failed=1)
+        assert drain() == indexing.Drained(embedded=5, refused=1)
         bad = row_of(ids[5])
         assert (bad.vector, bad.attempts, bad.claimed_until) == (None, 1, None)
         assert bad.failed_at is None
@@ -121,7 +121,7 @@ class TestRefused:
         assert drain() == indexing.Drained()
         assert FaultyEmbedder.asked == []
         make_due()
-        assert drain().failed == 1
+        assert drain().refused == 1
 
     @pytest.mark.usefixtures("faulty")
     def test_after_all_tries_it_is_failed_visible_and_can_be_retried(self, settings):
@@ -131,7 +131,10 @@ class TestRefused:
         done = memory.remember(["Fine.", "VALUE"]).done
         for tries in (1, 2, 3):
             make_due()
-            assert drain().failed == 1
+            done_now = drain()
+            assert (done_now.refused, done_now.failed) == (
+                (1, 0) if tries < 3 else (0, 1)
+            )
             assert (pending().pending, pending().failed) == (
                 (1, 0) if tries < 3 else (0, 1)
             )
@@ -142,7 +145,7 @@ class TestRefused:
         assert memory.pending().failed == 1
         assert indexing.retry_failed(using="default", tenant="acme", space=space()) == 1
         assert (pending().pending, pending().failed) == (1, 0)
-        assert drain().failed == 1
+        assert drain().refused == 1
         assert pending().pending == 1
 
     def test_a_text_that_kills_its_worker_each_time_is_given_up(self, settings):
@@ -152,7 +155,7 @@ class TestRefused:
         for _ in range(2):
             assert len(claims.claim(queue, 8, None)) == 1  # and the worker is gone
             make_due()
-        assert drain() == indexing.Drained()
+        assert drain() == indexing.Drained(failed=1)
         row = row_of(record_id)
         assert row.failed_at is not None
         assert row.error == "No worker came back from it."
@@ -349,7 +352,7 @@ class TestWidth:
     )
     def test_a_drain_refuses_it_with_the_reason(self, answer, reason):
         record_id = remember_one("One.")
-        assert drain(embed=answer).failed == 1
+        assert drain(embed=answer).refused == 1
         assert reason in row_of(record_id).error
 
 

@@ -6,14 +6,18 @@ import threading
 import time
 from contextlib import contextmanager
 from functools import partial
+from unittest.mock import Mock
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import OperationalError, connection, connections, transaction
 
 from prism_memory import indexing
 from prism_memory.checks import check_database
-from prism_memory.errors import Unsupported
-from prism_memory.models import EmbeddingSpace
+from prism_memory.errors import Conflict, Unsupported
+from prism_memory.indexing import hnsw
+from prism_memory.models import EmbeddingSpace, Run
 from prism_memory.models import Scope as ScopeRow
 from tests.capture import captured
 from tests.factories import make_memory, make_scope, remember
@@ -24,6 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BUILDERS = """
 SELECT pid FROM pg_stat_progress_create_index
  WHERE datname = current_database() AND relid = 'prism_memory_embedding'::regclass
+   AND index_relid <> 0
 """
 
 
@@ -35,6 +40,10 @@ def rows_of(sql, given=()):
 
 def create():
     return indexing.create_index(using="default", space=space())
+
+
+def drop():
+    indexing.drop_index(using="default", space=space())
 
 
 def state():
@@ -69,7 +78,7 @@ def a_build_that_waits():
     def build():
         try:
             came.append(create())
-        except OperationalError as error:
+        except (Conflict, OperationalError) as error:
             came.append(error)
         finally:
             connections.close_all()
@@ -115,6 +124,59 @@ def test_making_it_twice_keeps_it():
     before = rows_of(oid, name)
     assert create().valid
     assert rows_of(oid, name) == before
+
+
+def test_its_parameters_are_told_and_others_are_refused():
+    remember("Ada drinks tea.", wait=True)
+    make = partial(indexing.create_index, using="default", space=space())
+    made = make(m=16, ef_construction=64)
+    assert (made.m, made.ef_construction) == (16, 64)
+    assert make().m == make(ef_construction=64).m == 16
+    for m, ef_construction in ((32, None), (None, 128)):
+        with pytest.raises(Conflict, match=r"with m=16, ef_construction=64; drop it"):
+            make(m=m, ef_construction=ef_construction)
+    assert state() == made
+
+
+def test_one_made_with_pgvectors_own_parameters_tells_them():
+    remember("Ada drinks tea.", wait=True)
+    name = indexing.index_name(space())
+    connection.cursor().execute(
+        f"CREATE INDEX {name} ON prism_memory_embedding USING hnsw"
+        " ((vector::halfvec(64)) halfvec_cosine_ops)"
+    )
+    assert (state().m, state().ef_construction) == (16, 64)
+
+
+def test_while_it_is_built_a_second_build_and_a_drop_are_refused():
+    """The second would wait for the first, drop what it made, and begin anew."""
+    remember("Ada drinks tea.", wait=True)
+    with a_build_that_waits() as (pid, release, came):
+        for second in (create, drop):
+            with pytest.raises(Conflict, match=f"Backend {pid} of the server builds"):
+                second()
+        with pytest.raises(CommandError, match="of the server builds"):
+            call_command("prism_memory_index", "create")
+        assert not Run.objects.exists()
+        release.set()
+    assert [made.valid for made in came] == [True]
+    assert state().valid
+
+
+def test_who_loses_the_race_to_build_is_refused(monkeypatch):
+    """Both looked before either began: PostgreSQL's own locks decide."""
+    remember("Ada drinks tea.", wait=True)
+    nothing = indexing.IndexState("", exists=False, valid=False, bytes=0)
+    with a_build_that_waits() as (_, release, came):
+        monkeypatch.setattr(hnsw, "refuse_while_built", Mock())
+        monkeypatch.setattr(hnsw, "index_state", Mock(return_value=nothing))
+        threading.Timer(0.2, release.set).start()
+        with pytest.raises(Conflict, match="in this moment"):
+            create()
+    assert len(came) == 1
+    monkeypatch.undo()
+    assert state().exists
+    assert create().valid
 
 
 def test_inside_a_transaction_it_is_refused():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -357,6 +360,44 @@ def test_an_import_killed_in_the_middle_goes_on(
     run = Run.objects.get(tenant="acme")
     assert (run.id, run.state) == (killed.id, "done")
     assert run.counts == {"entries": 12_000, "changed": 12_000}
+
+
+@pytest.mark.parametrize(
+    "wanted", [["--limit=4"], [f"--conversation=conv-{n}" for n in range(4)]]
+)
+def test_the_bar_does_not_jump_where_little_of_the_file_is_wanted(
+    tmp_path, run, settings, wanted
+):
+    """The reading ends early: the file alone would leave most to the last step."""
+    settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "BATCH_ENTRIES": 3}
+    long = [
+        {**LOCOMO[0], "sample_id": f"conv-{n}", "note": "x" * 60_000} for n in range(40)
+    ]
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps(long))
+    words = ("prism_memory_import", path, "--format=locomo", "--tenant=acme")
+    err = run(*words, *wanted).err
+    shown = [int(part) for part in re.findall(r"Importing +(\d+)%", err)]
+    assert shown[-2:] == [75, 100]
+    assert shown == sorted(shown)
+
+
+def test_a_file_that_cannot_be_read_twice_is_told_so(tmp_path, run):
+    words = ("--format=jsonl", "--tenant=acme")
+    os.mkfifo(tmp_path / "pipe")
+    for name, said in (("nope", "no such file"), ("pipe", "not a regular file")):
+        result = run("prism_memory_import", tmp_path / name, *words)
+        assert (result.code, said in result.message) == (2, True)
+
+
+def test_a_file_that_is_kept_from_us_is_told_so(jsonl, run, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    path = jsonl({"text": "One."})
+    monkeypatch.setattr(type(path), "open", refuse)
+    result = run("prism_memory_import", path, "--format=jsonl", "--tenant=acme")
+    assert (result.code, "(Permission denied)" in result.message) == (2, True)
 
 
 def test_help_shows_examples_and_exit_codes(capsys):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from prism_memory import indexing
 from prism_memory.errors import ProviderUnavailable
@@ -84,6 +87,47 @@ class TestQueue:
         embedder("tests.management.embedders.Mended")
         assert run(COMMAND, "drain").out == "1 embedded, 0 failed\n"
 
+    def test_what_is_tried_again_is_refused_and_not_failed(self, run, embedder):
+        """C33. Failed is what was given up, wherever it is said."""
+        embedder(PICKY, EMBED_ATTEMPTS=2)
+        remember("acme", "Good.", "Bad.")
+        result = run(COMMAND, "drain")
+        said = "1 embedded, 1 refused, again later, 0 failed\n"
+        assert (result.code, result.out) == (0, said)
+        assert "1 refused" in result.err
+        assert run(COMMAND, "status", "--json").json["tenants"][0]["failed"] == 0
+        Embedding.objects.filter(vector=None).update(next_try_at=timezone.now())
+        result = run(COMMAND, "drain", "--json")
+        assert (result.json["refused"], result.json["failed"]) == (0, 1)
+        assert run(COMMAND, "status", "--json").json["tenants"][0]["failed"] == 1
+
+    def test_a_drain_that_can_embed_nothing_ends_with_1(self, run, embedder):
+        embedder(PICKY)
+        remember("acme", "Bad.", "Bad too.")
+        result = run(COMMAND, "drain")
+        assert result.out == "0 embedded, 2 refused, again later, 0 failed\n"
+        message = "Nothing could be embedded; status says what waits."
+        assert (result.code, result.message) == (1, message)
+
+    @pytest.mark.parametrize("words", [[], ["--tenant=acme"]])
+    def test_what_another_worker_holds_is_told_with_its_end(self, run, words):
+        remember("acme", "One.", "Two.")
+        remember("beta", "Three.")
+        until = timezone.now() + dt.timedelta(minutes=4)
+        held = Embedding.objects.filter(tenant="acme")
+        held.update(claimed_until=until, next_try_at=until, attempts=1)
+        if words:
+            result = run(COMMAND, "drain", *words)
+            first, second = result.out.splitlines()
+            assert (result.code, first) == (1, "0 embedded, 0 failed")
+            at = f"{timezone.localtime(until):%H:%M:%S}"
+            assert second == f"2 are held by another worker until {at}"
+        else:
+            result = run(COMMAND, "drain", "--json")
+            found = result.json
+            assert (result.code, found["embedded"], found["held"]) == (0, 1, 2)
+            assert found["held_until"] is not None
+
     def test_retry_of_one_tenant_leaves_the_others(self, run, embedder):
         embedder(PICKY, EMBED_ATTEMPTS=1)
         remember("acme", "Bad.")
@@ -119,6 +163,7 @@ class TestQueue:
         assert "hashing/fnv1a (64)" in result.out
         (line,) = [row for row in result.out.splitlines() if row.startswith("acme")]
         assert line.split()[1:3] == ["2", "0"]
+        remember("beta", "Three.")
         only = run(COMMAND, "status", "--tenant=beta", "--json").json["tenants"]
         assert [tenant["tenant"] for tenant in only] == ["beta"]
 
@@ -162,6 +207,33 @@ class TestIndex:
         )
         (space,) = run(COMMAND, "status", "--json").json["spaces"]
         assert (space["index"], space["index_bytes"] > 0) == ("valid", True)
+        run(COMMAND, "drop")
+
+    def test_create_again_says_that_it_exists(self, run):
+        remember("acme", "One.")
+        run(COMMAND, "drain")
+        built = run(COMMAND, "create", "--m=16", "--ef-construction=64")
+        assert "is valid: m=16, ef_construction=64" in built.out
+        for words in ([], ["--m=16"], ["--m=16", "--ef-construction=64"]):
+            again = run(COMMAND, "create", *words)
+            assert again.code == 0
+            assert "exists already: m=16, ef_construction=64" in again.out
+            assert "Building" not in again.err
+        assert run(COMMAND, "create", "--json").json["built"] is False
+        assert Run.objects.count() == 1
+        run(COMMAND, "drop")
+
+    @pytest.mark.parametrize("words", [["--m=32"], ["--ef-construction=256"]])
+    def test_create_with_other_parameters_is_refused(self, run, words):
+        remember("acme", "One.")
+        run(COMMAND, "drain")
+        run(COMMAND, "create")
+        result = run(COMMAND, "create", *words)
+        assert (result.code, result.out) == (1, "")
+        assert "exists already with m=24, ef_construction=128" in result.message
+        assert "drop it first" in result.message
+        run(COMMAND, "drop")
+        assert run(COMMAND, "create", *words).code == 0
         run(COMMAND, "drop")
 
     def test_drop_takes_it_away_and_recall_stays_right(self, run):

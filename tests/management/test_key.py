@@ -106,7 +106,7 @@ def test_create_can_answer_in_json(run):
     [
         (["--label= "], "label"),
         (["--thread=chat-1"], "owner"),
-        (["--tenant= "], "tenant"),
+        (["--agent=support", "--owner= "], "owner"),
     ],
 )
 def test_a_refusal_names_the_field(run, words, field):

@@ -150,6 +150,14 @@ UPDATE prism_memory_embedding AS embedding
    AND embedding.space_id = %(space_id)s::integer
    AND embedding.record_id = held.record_id;
 
+-- name: held
+-- What drains hold at this moment, and when the last of these claims ends.
+SELECT count(*) AS held, max(claimed_until) AS until
+  FROM prism_memory_embedding
+ WHERE tenant = %(tenant)s::text AND space_id = %(space_id)s::integer
+   AND vector IS NULL AND failed_at IS NULL
+   AND claimed_until > clock_timestamp();
+
 -- name: retry
 UPDATE prism_memory_embedding AS embedding
    SET attempts = 0, failed_at = NULL, next_try_at = clock_timestamp()
@@ -199,12 +207,26 @@ CREATE INDEX CONCURRENTLY {name} ON prism_memory_embedding
 DROP INDEX CONCURRENTLY IF EXISTS {name};
 
 -- name: index_state
-SELECT index.indisvalid AS valid, pg_relation_size(class.oid) AS bytes
+-- What is not among its options has pgvector's own value.
+SELECT index.indisvalid AS valid, pg_relation_size(class.oid) AS bytes,
+       coalesce((SELECT option_value::integer FROM pg_options_to_table(class.reloptions)
+                  WHERE option_name = 'm'), 16) AS m,
+       coalesce((SELECT option_value::integer FROM pg_options_to_table(class.reloptions)
+                  WHERE option_name = 'ef_construction'), 64) AS ef_construction
   FROM pg_class AS class
   JOIN pg_index AS index ON index.indexrelid = class.oid
  WHERE class.relname = %(name)s::text
    AND class.relnamespace = (SELECT relnamespace FROM pg_class
                               WHERE oid = 'prism_memory_embedding'::regclass);
+
+-- name: index_builders
+-- A build whose index is not visible yet names none; it may be this one.
+SELECT build.pid
+  FROM pg_stat_progress_create_index AS build
+  LEFT JOIN pg_class AS class ON class.oid = build.index_relid
+ WHERE build.datname = current_database()
+   AND build.relid = 'prism_memory_embedding'::regclass
+   AND (build.index_relid = 0 OR class.relname = %(name)s::text);
 
 -- name: set_index_mode
 UPDATE prism_memory_embeddingspace SET index_mode = %(mode)s::text

@@ -13,21 +13,22 @@ from prism_memory import ingest
 from prism_memory.conf import Limits
 from prism_memory.ingest import loading
 from prism_memory.ingest.jsonl import LINE_BYTES
-from prism_memory.management.command import (
-    FAILED,
+from prism_memory.management.command import FAILED, MemoryCommand, os_actor
+from prism_memory.management.draining import drain_tenants
+from prism_memory.management.options import (
     USAGE,
-    MemoryCommand,
     add_common,
+    add_tenant,
     between,
     database,
-    os_actor,
 )
-from prism_memory.management.draining import drain_tenants
 from prism_memory.management.progress import Progress
 from prism_memory.memory import Memory
 from prism_memory.types import Entry, Scope
 
 CHUNK_BYTES = 65_536
+TOTAL = 1_000
+"""Steps of the bar."""
 
 
 class Command(MemoryCommand):
@@ -61,7 +62,7 @@ exit codes:
             choices=["locomo", "jsonl"],
             help="locomo: an array of conversations; jsonl: one entry a line.",
         )
-        parser.add_argument("--tenant", required=True, help="Tenant to write to.")
+        add_tenant(parser, "Tenant to write to.", required=True)
         parser.add_argument(
             "--owner-prefix", default="", help="Put before each owner's name."
         )
@@ -86,8 +87,7 @@ exit codes:
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
-        if not path.is_file():
-            raise CommandError(f"{path}: no such file.", returncode=USAGE)
+        _check_file(path)
         again = "Stopped. What is stored stays; the same command goes on from there."
         with self.refusals(interrupted=again):
             selection = ingest.Selection(options["conversation"], options["limit"])
@@ -104,10 +104,13 @@ exit codes:
         self, path: Path, selection: ingest.Selection, options: dict[str, Any]
     ) -> loading.Loaded:
         with path.open("rb") as file:
+            size = path.stat().st_size
+            # JSON lines are read to the end whatever is wanted of them.
+            few = selection if options["format"] == "locomo" else ingest.Selection()
             bar = Progress(
                 self.progress_stream(),
                 "Importing",
-                path.stat().st_size,
+                TOTAL,
                 silent=options["verbosity"] < 1,
             )
             try:
@@ -120,7 +123,7 @@ exit codes:
                     write=partial(_remember, database(options)),
                     rows=Limits().batch_entries,
                     progress=lambda loaded: bar.update(
-                        file.tell(), f"{loaded.entries:,} entries"
+                        _done(file, size, few), f"{loaded.entries:,} entries"
                     ),
                 )
                 bar.update(bar.total, f"{loaded.entries:,} entries")
@@ -135,7 +138,7 @@ exit codes:
             tenants=[options["tenant"]],
             stream=self.progress_stream(),
             silent=options["verbosity"] < 1,
-        )
+        ).done
         if done.outage:
             message = f"All is stored, but embedding stopped: {done.outage}"
             raise CommandError(message, returncode=FAILED)
@@ -163,6 +166,37 @@ exit codes:
                 f"Went on after entry {loaded.resumed_at:,} of an earlier run."
             )
         self.answer(found, options, *lines)
+
+
+def _check_file(path: Path) -> None:
+    """Check that the file can be read twice.
+
+    Raises:
+        CommandError: It is not there, is a folder or a pipe, or is kept from us.
+    """
+    try:
+        if not path.exists():
+            raise CommandError(f"{path}: no such file.", returncode=USAGE)
+        if not path.is_file():
+            message = f"{path}: not a regular file; it is read twice."
+            raise CommandError(message, returncode=USAGE)
+        path.open("rb").close()
+    except OSError as error:
+        message = f"{path}: cannot be read ({error.strerror})."
+        raise CommandError(message, returncode=USAGE) from error
+
+
+def _done(file: IO[bytes], size: int, selection: ingest.Selection) -> int:
+    """Return how much of ``TOTAL`` is done: of the file, or of what is wanted of it.
+
+    Who wants a few conversations reads no further, so the file alone would leave most
+    of the bar to the last step.
+    """
+    wanted = [n for n in (selection.limit, len(selection.names)) if n]
+    of_file = file.tell() / size if size else 1.0
+    # The last one seen may be at its beginning.
+    of_wanted = (len(selection.seen) - 1) / min(wanted) if wanted else 0.0
+    return int(TOTAL * max(of_file, of_wanted))
 
 
 def _words(options: dict[str, Any]) -> list[str]:

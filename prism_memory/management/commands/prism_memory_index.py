@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.utils import timezone
 
-from prism_memory import backends, indexing, runs
-from prism_memory.conf import settings
-from prism_memory.errors import Invalid, PrismMemoryError
-from prism_memory.management.command import (
-    FAILED,
+from prism_memory import backends, indexing
+from prism_memory.errors import Invalid
+from prism_memory.management.building import build_index
+from prism_memory.management.command import FAILED, MemoryCommand
+from prism_memory.management.draining import drain_tenants
+from prism_memory.management.options import (
     USAGE,
-    MemoryCommand,
+    add_actions,
     add_common,
+    add_tenant,
     between,
     database,
-    os_actor,
+    known_alias,
+    known_tenant,
 )
-from prism_memory.management.draining import drain_tenants
 from prism_memory.management.status import status
-from prism_memory.models import Run
-from prism_memory.models.choices import RunState
 
 ACTIONS = {
     "create": "make the HNSW index of the vectors, without blocking writers",
@@ -46,67 +46,49 @@ class Command(MemoryCommand):
 examples:
   manage.py prism_memory_index status
   manage.py prism_memory_index drain --tenant acme
-  manage.py prism_memory_index create --m 16 --ef-construction 64 --memory 1024
+  manage.py prism_memory_index create --m 24 --ef-construction 128 --memory 1024
   manage.py prism_memory_index status --json
 
 exit codes:
   0    done
-  1    it failed; drain: the embedder is down; status: an index that recall counts on
-       is missing or invalid
+  1    it failed; create: the index exists with other parameters, or is being built;
+       drain: the embedder is down, or there was something to embed and nothing could
+       be; status: an index that recall counts on is missing or invalid
   2    wrong usage
   130  stopped by Ctrl-C; nothing is lost, drain goes on from there
 """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        for name, meaning in ACTIONS.items():
-            action = actions.add_parser(name, help=meaning, description=meaning)
+        actions = add_actions(parser, ACTIONS)
+        for name, action in actions.items():
             add_common(action, alias=True)
             if name in PER_TENANT:
-                action.add_argument(
-                    "--tenant", help="Only this tenant; all if not given."
-                )
-            if name == "create":
-                _add_index_options(action)
+                add_tenant(action, "Only this tenant; all if not given.")
+        _add_index_options(actions["create"])
 
     def handle(self, *args: Any, **options: Any) -> None:
-        options["alias"] = options["alias"] or settings.EMBEDDER
         with self.refusals():
+            options["alias"] = known_alias(options)
             getattr(self, options["action"])(options)
 
     def create(self, options: dict[str, Any]) -> None:
         """Make the index, as a run that the admin shows."""
-        if options["ef_construction"] < 2 * options["m"]:
-            message = "--ef-construction must be at least twice --m."
-            raise CommandError(message, returncode=USAGE)
-        using = database(options)
-        space = _space(options)
-        run = runs.begin(
-            using=using,
-            tenant="",
-            kind="index",
-            target=indexing.index_name(space),
-            actor=os_actor(),
-            at=timezone.now(),
+        form = _parameters(options)
+        form |= {"using": database(options), "space": _space(options)}
+        before = indexing.index_state(using=form["using"], space=form["space"])
+        if before.valid:  # refused where other parameters are asked for
+            state = indexing.create_index(**form)
+        else:
+            if options["verbosity"]:
+                self.aside(f"Building {before.name}; this can take long …")
+            state = build_index(**form, memory_megabytes=options["memory"])
+        what = "exists already" if before.valid else "is valid"
+        self.answer(
+            asdict(state) | {"index": state.name, "built": not before.valid},
+            options,
+            f"{state.name} {what}: m={state.m}, "
+            f"ef_construction={state.ef_construction}, {state.bytes:,} bytes.",
         )
-        self.aside(f"Building {run.target}; this can take long …")
-        try:
-            state = indexing.create_index(
-                using=using,
-                space=space,
-                m=options["m"],
-                ef_construction=options["ef_construction"],
-                memory_megabytes=options["memory"],
-            )
-        except PrismMemoryError as error:
-            _finish(run, using, RunState.FAILED, error.code)
-            raise
-        except KeyboardInterrupt:
-            _finish(run, using, RunState.CANCELLED)
-            raise
-        _finish(run, using, RunState.DONE)
-        found = {"index": state.name, "valid": state.valid, "bytes": state.bytes}
-        self.answer(found, options, f"{state.name} is valid: {state.bytes:,} bytes.")
 
     def drop(self, options: dict[str, Any]) -> None:
         """Drop the index."""
@@ -117,23 +99,20 @@ exit codes:
 
     def drain(self, options: dict[str, Any]) -> None:
         """Work off the queue."""
-        done = drain_tenants(
+        tenant = known_tenant(options)
+        worked = drain_tenants(
             using=database(options),
             alias=options["alias"],
-            tenants=[options["tenant"]] if options["tenant"] else None,
+            tenants=[tenant] if tenant else None,
             stream=self.progress_stream(),
             silent=options["verbosity"] < 1,
         )
-        found = {
-            "embedded": done.embedded,
-            "stale": done.stale,
-            "failed": done.failed,
-            "outage": done.outage,
-        }
-        line = f"{done.embedded:,} embedded, {done.failed:,} failed"
-        self.answer(found, options, line)
-        if done.outage:
-            message = f"Stopped early: {done.outage}"
+        self.answer(worked.as_json(), options, *worked.lines())
+        if worked.done.outage:
+            message = f"Stopped early: {worked.done.outage}"
+            raise CommandError(message, returncode=FAILED)
+        if worked.came_to_nothing:
+            message = "Nothing could be embedded; status says what waits."
             raise CommandError(message, returncode=FAILED)
 
     def enqueue(self, options: dict[str, Any]) -> None:
@@ -183,13 +162,13 @@ exit codes:
 
 def _add_index_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--m", type=between(2, 100), default=16, help="Links of a node (16)."
+        "--m", type=between(2, 100), help=f"Links of a node ({indexing.M})."
     )
     parser.add_argument(
         "--ef-construction",
         type=between(4, 1_000),
-        default=64,
-        help="Candidates while building, at least twice --m (64).",
+        help="Candidates while building, at least twice --m "
+        f"({indexing.EF_CONSTRUCTION}).",
     )
     parser.add_argument(
         "--memory",
@@ -198,6 +177,14 @@ def _add_index_options(parser: argparse.ArgumentParser) -> None:
         metavar="MB",
         help="maintenance_work_mem while building, in megabytes (256).",
     )
+
+
+def _parameters(options: dict[str, Any]) -> dict[str, Any]:
+    m, ef_construction = options["m"], options["ef_construction"]
+    if (ef_construction or indexing.EF_CONSTRUCTION) < 2 * (m or indexing.M):
+        message = "--ef-construction must be at least twice --m."
+        raise CommandError(message, returncode=USAGE)
+    return {"m": m, "ef_construction": ef_construction}
 
 
 def _space(options: dict[str, Any]) -> indexing.Space:
@@ -210,10 +197,6 @@ def _space(options: dict[str, Any]) -> indexing.Space:
 
 
 def _tenants(options: dict[str, Any]) -> Iterator[str]:
-    if options["tenant"]:
-        return iter([options["tenant"]])
+    if tenant := known_tenant(options):
+        return iter([tenant])
     return indexing.tenants(using=database(options))
-
-
-def _finish(run: Run, using: str, state: RunState, error: str = "") -> None:
-    runs.finish(run, using=using, state=state, error=error, at=timezone.now())

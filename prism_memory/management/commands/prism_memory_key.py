@@ -11,17 +11,22 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from prism_memory.lifecycle import create_key, revoke_key
-from prism_memory.management.command import (
-    MemoryCommand,
+from prism_memory.management.command import MemoryCommand, os_actor, table
+from prism_memory.management.options import (
+    add_actions,
     add_common,
+    add_tenant,
     between,
     database,
-    os_actor,
-    table,
 )
 from prism_memory.models import AccessKey
 from prism_memory.types import Permission, Scope, Trust
 
+ACTIONS = {
+    "create": "make a key and print its token",
+    "list": "list keys, without their secrets",
+    "revoke": "end a key at once",
+}
 LEVELS = ("owner", "agent", "thread")
 HEADERS = ("id", "label", "scope", "permissions", "trust", "state", "expires", "used")
 
@@ -46,14 +51,11 @@ exit codes:
 """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        create = actions.add_parser("create", help="make a key and print its token")
-        _add_key_options(create)
-        listed = actions.add_parser("list", help="list keys, without their secrets")
-        listed.add_argument("--tenant", help="Only this tenant's; all if not given.")
-        revoke = actions.add_parser("revoke", help="end a key at once")
-        revoke.add_argument("key_id", type=uuid.UUID, metavar="ID")
-        for action in (create, listed, revoke):
+        actions = add_actions(parser, ACTIONS)
+        _add_key_options(actions["create"])
+        add_tenant(actions["list"], "Only this tenant's; all if not given.")
+        actions["revoke"].add_argument("key_id", type=uuid.UUID, metavar="ID")
+        for action in actions.values():
             add_common(action)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -100,7 +102,7 @@ exit codes:
 
 
 def _add_key_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tenant", required=True, help="Tenant it opens.")
+    add_tenant(parser, "Tenant it opens.", required=True)
     for level in LEVELS:
         parser.add_argument(f"--{level}", default="", help=f"Only this {level}.")
     parser.add_argument(
