@@ -2,8 +2,8 @@
 
 The answer to a question often stands beside the words that match it: in the next turn,
 or elsewhere in the same session, or in anything said by the person asked about. All
-constants were measured on conversations (docs/benchmarks.md); without a source nothing
-of this applies and the score stays as it was.
+constants were measured on conversations (docs/benchmarks.md). Where no candidate has a
+source and the question names no writer, scores stay as they were.
 """
 
 from __future__ import annotations
@@ -27,10 +27,8 @@ SOURCE_BEST: Final = 2
 WRITER_SHARE: Final = 0.3
 """What being written by somebody the question names adds, of the best score."""
 
-MOST: Final = (1 + sum(AFTER.values()) + sum(BEFORE.values()) + SOURCE_SHARE) * (
-    1 + WRITER_SHARE
-)
-"""The most that a score of 1 can become."""
+AROUND: Final = 1 + sum(AFTER.values()) + sum(BEFORE.values()) + SOURCE_SHARE
+"""The most that a score of 1 can become by what stands around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,7 @@ def with_context(
 ) -> dict[str, float]:
     """Return the scores with the evidence of what stands around, 0..1.
 
+    All are divided by the most that was possible, so they compare within one answer.
     The order of ``places`` does not matter.
 
     Args:
@@ -71,7 +70,8 @@ def with_context(
     for place in places:
         if place.writer in named:
             told[place.record_id] += WRITER_SHARE * most
-    return {record_id: score / MOST for record_id, score in told.items()}
+    scale = (AROUND if sources else 1) * (1 + WRITER_SHARE if named else 1)
+    return {record_id: score / scale for record_id, score in told.items()}
 
 
 def _neighbours(

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from prism_memory.recall.context import (
     AFTER,
+    AROUND,
     BEFORE,
-    MOST,
     SOURCE_SHARE,
     WRITER_SHARE,
     Place,
@@ -34,12 +34,12 @@ def turn(record_id: str, ordinal: int | None, source: str | None = "s") -> Place
     return Place(record_id, source, ordinal, "ada")
 
 
-def test_without_a_source_only_the_scale_changes() -> None:
+def test_without_a_source_nothing_changes() -> None:
     found = with_context(
         {"a": 1, "b": 0.5}, [turn("a", None, None), turn("b", 3, None)], ""
     )
 
-    assert found == {"a": 1 / MOST, "b": 0.5 / MOST}
+    assert found == {"a": 1, "b": 0.5}
 
 
 def test_a_turn_speaks_for_those_around_it() -> None:
@@ -57,10 +57,10 @@ def test_a_turn_speaks_for_those_around_it() -> None:
     )
     base = told["far"]
 
-    assert told["a1"] - base == pytest.approx(AFTER[1] / MOST)
-    assert told["a2"] - base == pytest.approx(AFTER[2] / MOST)
-    assert told["b1"] - base == pytest.approx(BEFORE[1] / MOST)
-    assert told["b2"] - base == pytest.approx(BEFORE[2] / MOST)
+    assert told["a1"] - base == pytest.approx(AFTER[1] / AROUND)
+    assert told["a2"] - base == pytest.approx(AFTER[2] / AROUND)
+    assert told["b1"] - base == pytest.approx(BEFORE[1] / AROUND)
+    assert told["b2"] - base == pytest.approx(BEFORE[2] / AROUND)
 
 
 def test_a_turn_of_another_source_is_no_neighbour() -> None:
@@ -74,7 +74,7 @@ def test_a_source_gives_its_records_the_mean_of_its_best_two() -> None:
         {"a": 1, "b": 0.5, "c": 0.2}, [turn("a", 0), turn("b", 10), turn("c", 20)], ""
     )
 
-    assert told["c"] == pytest.approx((0.2 + SOURCE_SHARE * 0.75) / MOST)
+    assert told["c"] == pytest.approx((0.2 + SOURCE_SHARE * 0.75) / AROUND)
 
 
 @pytest.mark.parametrize(
@@ -92,15 +92,18 @@ def test_what_somebody_named_wrote_is_lifted(question: str, *, named: bool) -> N
     other = Place("b", None, None, "bob")
     told = with_context({"a": 0.5, "b": 1.0}, [turn("a", None, None), other], question)
 
-    lift = WRITER_SHARE if named else 0
-    assert told == {"a": (0.5 + lift) / MOST, "b": 1 / MOST}
+    most = 1 + WRITER_SHARE
+    assert told == ({"a": 0.8 / most, "b": 1 / most} if named else {"a": 0.5, "b": 1})
 
 
 def test_a_writers_name_is_no_pattern() -> None:
     odd = Place("a", None, None, "c.d(")
 
-    assert with_context({"a": 1}, [odd], "cxd( and c.d( too")["a"] > 1 / MOST
-    assert with_context({"a": 1}, [odd], "cxd(")["a"] == 1 / MOST
+    other = Place("b", None, None, "bob")
+    scores = {"a": 0.5, "b": 1}
+
+    assert with_context(scores, [odd, other], "cxd( and c.d( too")["b"] < 1
+    assert with_context(scores, [odd, other], "cxd(") == scores
 
 
 @given(places, scores, st.randoms(use_true_random=False))
