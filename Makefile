@@ -19,7 +19,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
 	@test -e $(STAMP) || { echo "Making $(VENV) …"; $(PYTHON) -m venv --clear $(VENV); }
 	@echo "Installing requirements.lock into $(VENV) (a minute or two the first time) …"
-	@$(BIN)/python -m pip install --disable-pip-version-check --no-deps -r requirements.lock
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps -r requirements.lock
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 

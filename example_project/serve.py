@@ -29,6 +29,7 @@ from example_project.embedded import (
     Services,
     kept_secret,
 )
+from example_project.reach import reach_broker, reach_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,6 +95,8 @@ def _serve(port: int) -> int:
     print("Starting PostgreSQL and the broker …", flush=True)
     with Services().running():
         django.setup()
+        reach_database()
+        reach_broker()
         call_command("migrate", verbosity=0)
         login = _admin_login()
         connections.close_all()

@@ -18,6 +18,7 @@ from django.db import connections
 from example_project.demo import conversations
 from example_project.demo.screen import headline, say
 from example_project.embedded import ServiceError, Services
+from example_project.reach import reach_broker, reach_database
 from example_project.serve import StopRequested
 
 if TYPE_CHECKING:
@@ -61,17 +62,25 @@ def _play(file: Path) -> int:
         from example_project.demo.story import Story
         from prism_memory.models import Tenant
 
+        reach_database()
+        reach_broker()
         call_command("migrate", verbosity=0)
         tenant = f"demo-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}"
         earlier = Tenant.objects.filter(name__startswith="demo-").count()
         chosen = conversations.read(file, CONVERSATIONS)
         headline(f"prism_memory, on {file.name}, as tenant {tenant}")
         if earlier:
-            say(f"{earlier} earlier demos stay in the database; make clean removes it.")
+            say(said_of(earlier))
         try:
             return Story(tenant, file, chosen, services.folder).tell()
         finally:
             connections.close_all()
+
+
+def said_of(earlier: int) -> str:
+    """Return what is told of the demos before this one."""
+    stay = "demo stays" if earlier == 1 else "demos stay"
+    return f"{earlier:,} earlier {stay} in the database; make clean removes it."
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -93,7 +94,8 @@ def worker(schedule: Path, log: Path) -> Iterator[Child]:
     """Have a Celery worker, with beat inside, for a block.
 
     Args:
-        schedule: Where its beat keeps the time; removed after.
+        schedule: Where its beat keeps the time; removed after, as its temporary
+            folder beside it: one that was killed removes nothing itself.
         log: Where it writes.
     """
     # As root in a container Celery warns at length.
@@ -103,10 +105,13 @@ def worker(schedule: Path, log: Path) -> Iterator[Child]:
         *("worker", "--beat", f"--schedule={schedule}", "--queues=prism-demo"),
         *("--concurrency=1", "--loglevel=INFO"),
     ]
+    temporary = schedule.parent / "demo-tmp"
+    temporary.mkdir(exist_ok=True)
     with log.open("ab") as lines:
         process = subprocess.Popen(
             words,
             cwd=CHECKOUT,
+            env=os.environ | {"TMPDIR": str(temporary)},
             stdin=subprocess.DEVNULL,
             stdout=lines,
             stderr=subprocess.STDOUT,
@@ -120,6 +125,7 @@ def worker(schedule: Path, log: Path) -> Iterator[Child]:
         child.wait_or_kill(time.monotonic() + STOP_SECONDS)
         for left in schedule.parent.glob(f"{schedule.name}*"):
             left.unlink(missing_ok=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def watch(child: Child, queue: Queue, pace: Pace, *, until: float) -> int:

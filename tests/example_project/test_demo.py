@@ -7,12 +7,15 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
 from example_project.demo import conversations, worker
+from example_project.demo.__main__ import said_of
 from example_project.demo.screen import Claims, styled
 from example_project.embedded import CHECKOUT, Services
 from prism_memory.ingest import read_locomo
@@ -42,14 +45,22 @@ def start(environment):
     )
 
 
+def leftovers():
+    """What a killed worker leaves of its pool, where nobody looks for it."""
+    return list(Path(tempfile.gettempdir()).glob("pymp-*"))
+
+
 @pytest.mark.django_db(transaction=True)
 def test_all_that_the_demo_claims_holds(environment):
     """Remember, index through a killed worker, recall, isolate, revoke; B2, C02."""
+    before = leftovers()
     with start(environment) as demo:
         said, _ = demo.communicate()
     assert demo.returncode == 0, said
     assert "All 14 claims held." in said
     assert "SIGKILL at " in said
+    assert not [left for left in leftovers() if left not in before]
+    assert not (Services("test").folder / "demo-tmp").exists()
     assert "\x1b" not in said
     assert "\r" not in said
     assert Record.objects.count() == 72
@@ -87,6 +98,11 @@ def test_a_second_demo_on_the_same_servers_is_refused(environment):
             said, _ = demo.communicate()
     assert demo.returncode == 1
     assert "error: another demo runs in this checkout" in said
+
+
+def test_one_earlier_demo_is_one():
+    assert said_of(1).startswith("1 earlier demo stays")
+    assert said_of(2).startswith("2 earlier demos stay")
 
 
 def test_a_claim_that_breaks_ends_with_1_and_is_named(capsys):
