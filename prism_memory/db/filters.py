@@ -33,6 +33,8 @@ OPERATORS: Final = (*COMPARISONS, "in", "contains", "exists")
 COMBINATIONS: Final = {"and": sql.SQL(" AND "), "or": sql.SQL(" OR ")}
 DEPTH: Final = 8
 """Deepest nesting of and, or and not."""
+IN_VALUES: Final = 1_000
+"""Most values of one ``in``."""
 
 
 @dataclass
@@ -42,6 +44,18 @@ class Compiled:
     text: sql.Composable = field(default_factory=lambda: sql.SQL("TRUE"))
     parameters: dict[str, Any] = field(default_factory=dict)
     comparisons: int = 0
+    terms: int = 0
+
+    def count(self) -> None:
+        """Count one comparison, before it costs anything.
+
+        What is empty counts as one too, so nothing grows without being counted: a
+        filter has at most ``terms`` leaves, each at most ``DEPTH`` objects deep.
+        """
+        self.comparisons += 1
+        if self.comparisons > self.terms:
+            message = f"The filter has more than {self.terms} comparisons."
+            raise LimitExceeded(message, field="filter")
 
     def bind(self, value: Any) -> sql.SQL:  # noqa: ANN401 - any parameter
         name = f"filter_{len(self.parameters)}"
@@ -54,18 +68,16 @@ def compile_filter(given: Mapping[str, Any] | None, *, terms: int) -> Compiled:
 
     Args:
         given: As the module's text says.
-        terms: Most comparisons.
+        terms: Most comparisons; an empty object or list counts as one.
 
     Raises:
         Invalid: Not of that form; the error names the operator or the key's place.
-        LimitExceeded: Too many comparisons, or nested too deep.
+        LimitExceeded: Too many comparisons, nested too deep, or more than 1,000
+            values in one ``in``. Nothing is compiled beyond the limit.
     """
-    compiled = Compiled()
+    compiled = Compiled(terms=terms)
     if given is not None:
         compiled.text = _all_of(given, compiled, DEPTH)
-    if compiled.comparisons > terms:
-        message = f"The filter has more than {terms} comparisons."
-        raise LimitExceeded(message, field="filter")
     return compiled
 
 
@@ -76,6 +88,8 @@ def _all_of(given: object, into: Compiled, depth: int) -> sql.Composable:
     if not isinstance(given, Mapping):
         message = "A filter must be a JSON object."
         raise Invalid(message, field="filter")
+    if not given:
+        into.count()
     parts = [_one(key, value, into, depth) for key, value in given.items()]
     return _joined(parts, "and")
 
@@ -86,6 +100,8 @@ def _one(key: object, value: Any, into: Compiled, depth: int) -> sql.Composable:
         if not isinstance(value, list | tuple):
             message = f"The filter's {name!r} takes a list of filters."
             raise Invalid(message, field="filter")
+        if not value:
+            into.count()
         return _joined([_all_of(item, into, depth - 1) for item in value], name)
     if name == "not":
         inner = _all_of(value, into, depth - 1)
@@ -108,7 +124,7 @@ def _condition(key: str, op: object, operand: Any, into: Compiled) -> sql.Compos
     if op not in OPERATORS:
         message = f"The filter has an unknown operator; there are {OPERATORS}."
         raise Invalid(message, field="filter")
-    into.comparisons += 1
+    into.count()
     name = into.bind(key)
     if op == "exists":
         return _exists(name, operand)
@@ -140,6 +156,9 @@ def _in(name: sql.Composable, operand: object, into: Compiled) -> sql.Composable
     if not isinstance(operand, list | tuple):
         message = "The filter's 'in' takes a list."
         raise Invalid(message, field="filter")
+    if len(operand) > IN_VALUES:
+        message = f"The filter's 'in' takes at most {IN_VALUES:,} values."
+        raise LimitExceeded(message, field="filter")
     values = into.bind([to_json(item, "filter") for item in operand])
     return sql.SQL("((record.metadata -> {}::text) = ANY({}::jsonb[]))").format(
         name, values

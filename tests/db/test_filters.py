@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
-from prism_memory.db.filters import DEPTH, compile_filter
+from prism_memory.db.filters import DEPTH, IN_VALUES, compile_filter
 from prism_memory.errors import Invalid, LimitExceeded
 from prism_memory.types import Entry
 from tests.factories import make_memory, make_scope, remember_one
@@ -204,6 +204,59 @@ def test_one_comparison_too_many_is_refused(comparison: dict[str, Any]) -> None:
     assert compile_filter(four, terms=4).comparisons == 4
     with pytest.raises(LimitExceeded, match="more than 3"):
         compile_filter(four, terms=3)
+
+
+class Tripwire(Mapping[str, Any]):
+    """A filter that says when it is read."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError
+
+    def __getitem__(self, key: str) -> Any:
+        raise AssertionError
+
+
+def test_nothing_is_compiled_beyond_the_limit() -> None:
+    """B30: a filter of megabytes costs no more than one at the limit."""
+    for given in (
+        {"or": [*[{"k": 1}] * 4, Tripwire()]},
+        {"or": [*[{}] * 4, Tripwire()]},
+        {"and": [{"k": {"gt": 1, "lt": 9}}] * 2, "not": Tripwire()},
+    ):
+        with pytest.raises(LimitExceeded, match="more than 3") as refused:
+            compile_filter(given, terms=3)
+        assert refused.value.field == "filter"
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [{}, {"or": []}, {"and": []}, {"not": {}}, {"not": {"not": {"or": [{}]}}}],
+    ids=repr,
+)
+def test_what_is_empty_counts_as_a_comparison(empty: dict[str, Any]) -> None:
+    """B30: else a filter without comparisons would have no bound."""
+    compile_filter({"or": [empty] * 3}, terms=3)
+    with pytest.raises(LimitExceeded, match="more than 3"):
+        compile_filter({"or": [empty] * 4}, terms=3)
+
+
+def test_one_value_too_many_is_refused() -> None:
+    """B30."""
+    compile_filter({"k": {"in": [0] * IN_VALUES}}, terms=1)
+    with pytest.raises(LimitExceeded, match="'in' takes at most 1,000 values"):
+        compile_filter({"k": {"in": [0] * (IN_VALUES + 1)}}, terms=1)
+
+
+def test_the_largest_filter_makes_a_text_of_bounded_size() -> None:
+    """Statements are kept by their text: the largest must stay small."""
+    leaf: dict[str, Any] = {"k": 1}
+    for _ in range(DEPTH - 2):
+        leaf = {"not": leaf}
+    most = compile_filter({"or": [leaf] * 128}, terms=128)
+    assert len(most.text.as_string(None)) < 65_536
 
 
 @pytest.mark.parametrize("how", ["not", "and", "or"])
