@@ -117,4 +117,4 @@ FAULTS = {
 
 
 class Unforeseen(Exception):
-    """What no contract speaks of, such as Celery's SoftTimeLimitExceeded."""
+    """What no contract speaks of: an SDK's own class."""

@@ -21,6 +21,7 @@ from prism_memory.errors import (
     Invalid,
     LimitExceeded,
     Misconfigured,
+    PrismMemoryError,
     ProviderRejected,
     ProviderUnavailable,
 )
@@ -229,24 +230,19 @@ def provider_errors(embedder: Embedder) -> Iterator[None]:
 
     Raises:
         ProviderUnavailable: For an ``OSError``, a timeout among them.
-        ProviderRejected: For what a text can cause: the errors of arithmetic, values
-            and types, and want of memory.
+        ProviderRejected: For any other: a text may be the cause, so the batch is
+            halved until it stands alone.
     """
     try:
         yield
+    except PrismMemoryError:
+        raise
     except OSError as error:
         message = f"{embedder!r} did not answer ({type(error).__name__})."
         raise ProviderUnavailable(message) from error
-    except (
-        ArithmeticError,
-        AssertionError,
-        AttributeError,
-        LookupError,
-        MemoryError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except Exception as error:
+        # The one place where code of others is called, with error classes of their
+        # own, so that no list of classes would be whole.
         message = f"{embedder!r} failed ({type(error).__name__})."
         raise ProviderRejected(message) from error
 

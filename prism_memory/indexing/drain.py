@@ -58,10 +58,8 @@ class Drained:
         )
 
 
-def _broken_off(item: Claimed) -> Returned:
-    # An error that nobody foresaw counts as a try, as a killed worker does: it may be
-    # a text's doing, and must not be repeated for ever.
-    return Returned(item, "The embedder broke off.", blamed=True)
+def _at_once(item: Claimed) -> Returned:
+    return Returned(item, "", blamed=False, at_once=True)
 
 
 @dataclass
@@ -71,7 +69,7 @@ class _Outcome:
     vectors: list[tuple[Claimed, Vector]] = field(default_factory=list)
     refused: list[Returned] = field(default_factory=list)
     outage: str = ""
-    rest: Callable[[Claimed], Returned] = _broken_off
+    rest: Callable[[Claimed], Returned] = _at_once
 
     def returned(self, claimed: Sequence[Claimed]) -> Iterator[Returned]:
         settled = {item.record_id for item, _ in self.vectors}
@@ -97,7 +95,7 @@ def drain(
     raises, no text stays claimed.
 
     Args:
-        batch: Texts of one claim.
+        batch: Texts of one claim; a text that was tried before is claimed alone.
         record_ids: Only these; all that wait when None.
         max_seconds: Start no further batch after this time.
         progress: Called after each batch with the sum so far.
@@ -147,8 +145,7 @@ def _embed_or_say_why(
     except ProviderUnavailable as error:
         outcome.outage = str(error)
         outcome.rest = partial(Returned, error=str(error), blamed=False)
-    except (Aborted, DeadlineExceeded, KeyboardInterrupt, SystemExit):
-        outcome.rest = partial(Returned, error="", blamed=False, at_once=True)
+    except (Aborted, DeadlineExceeded):
         raise
     except PrismMemoryError as error:
         outcome.rest = partial(Returned, error=str(error), blamed=False)

@@ -177,6 +177,10 @@ def test_any_kind_of_number_is_taken(vector: Any) -> None:
     assert all(type(value) is float for value in found)
 
 
+class ErrorOfAnSDK(Exception):
+    """Of no class that this app could know."""
+
+
 @pytest.mark.parametrize(
     ("raised", "expected"),
     [
@@ -186,6 +190,7 @@ def test_any_kind_of_number_is_taken(vector: Any) -> None:
         (ZeroDivisionError, ProviderRejected),
         (RuntimeError, ProviderRejected),
         (RecursionError, ProviderRejected),
+        (ErrorOfAnSDK, ProviderRejected),
         (UnicodeError, ProviderRejected),
         (OSError, ProviderUnavailable),
         (TimeoutError, ProviderUnavailable),
@@ -221,6 +226,15 @@ def test_errors_of_this_app_pass_through() -> None:
         raise ProviderUnavailable("busy")
 
     with pytest.raises(ProviderUnavailable, match="busy"):
+        embed(Scripted(fail), ["a"], role="query")
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+def test_who_ends_the_process_is_not_held_up(raised: type[BaseException]) -> None:
+    def fail(texts: Sequence[str]) -> Any:
+        raise raised
+
+    with pytest.raises(raised):
         embed(Scripted(fail), ["a"], role="query")
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prism_memory import backends, indexing
+from prism_memory import backends, conf, indexing
 from prism_memory.errors import (
     Aborted,
     Misconfigured,
@@ -19,7 +19,7 @@ from prism_memory.models import Embedding, Record
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Entry
 from tests.capture import tenant_in_every_statement
-from tests.embedders import FaultyEmbedder, Unforeseen
+from tests.embedders import FaultyEmbedder
 from tests.factories import make_memory, make_scope, remember, remember_one
 from tests.indexing.conftest import (
     counted,
@@ -33,7 +33,7 @@ from tests.indexing.conftest import (
 
 pytestmark = pytest.mark.django_db
 
-BAD = ["REJECTED", "VALUE", "ATTRIBUTE", "MEMORY", "NAN", "WIDE", "COUNT"]
+BAD = ["REJECTED", "VALUE", "UNFORESEEN", "ATTRIBUTE", "MEMORY", "NAN", "WIDE", "COUNT"]
 
 
 class TestEmbedded:
@@ -160,6 +160,39 @@ class TestRefused:
         assert row.failed_at is not None
         assert row.error == "No worker came back from it."
 
+    def test_a_text_that_kills_its_worker_takes_no_other_with_it(self):
+        """Only the first of its claims holds others: a second try is made alone."""
+        ids = remember(*(f"Note {n}." for n in range(31)), "Poison.")
+        poison = ids[-1]
+        for _ in range(conf.settings.EMBED_ATTEMPTS):
+            make_due()
+            work_until_killed_by(poison, batch=32)
+        make_due()
+        assert drain() == indexing.Drained(failed=1)
+        assert row_of(poison).error == "No worker came back from it."
+        assert Embedding.objects.exclude(vector=None).count() == 31
+
+    @pytest.mark.usefixtures("faulty")
+    def test_a_text_that_was_tried_is_tried_again_alone(self):
+        ids = remember("VALUE 1", "VALUE 2")
+        drain()
+        third = remember_one("Fine.")
+        make_due()
+        FaultyEmbedder.asked.clear()
+        assert drain() == indexing.Drained(embedded=1, refused=2)
+        assert FaultyEmbedder.asked[0] == ["Fine."]
+        assert sorted(FaultyEmbedder.asked[1:]) == [["VALUE 1"], ["VALUE 2"]]
+        assert [row_of(record_id).attempts for record_id in (*ids, third)] == [2, 2, 1]
+
+
+def work_until_killed_by(poison, batch):
+    """Claim and embed as a drain does, and be gone where the poison is held."""
+    queue = claims.Queue("default", "acme", space())
+    while claimed := claims.claim(queue, batch, None):
+        if poison in [item.record_id for item in claimed]:
+            return
+        claims.write(queue, [(item, [1.0] + [0.0] * 63) for item in claimed])
+
 
 class TestOutage:
     @pytest.mark.usefixtures("faulty")
@@ -225,7 +258,6 @@ class TestRaised:
             ("ABORT", Aborted, 0, True),
             ("INTERRUPT", KeyboardInterrupt, 0, True),
             ("MISCONFIGURED", Misconfigured, 0, False),
-            ("UNFORESEEN", Unforeseen, 1, False),
         ],
     )
     @pytest.mark.usefixtures("faulty")
@@ -245,16 +277,6 @@ class TestRaised:
         with pytest.raises(Misconfigured):
             drain()
         assert row_of(record_id).error == "No model file."
-
-    @pytest.mark.usefixtures("faulty")
-    def test_an_unforeseen_error_is_not_repeated_for_ever(self, settings):
-        settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "EMBED_ATTEMPTS": 2}
-        remember("UNFORESEEN")
-        for _ in range(2):
-            make_due()
-            with pytest.raises(Unforeseen):
-                drain()
-        assert (pending().pending, pending().failed) == (0, 1)
 
     def test_remember_that_was_cancelled_is_stored_and_waits(self):
         """B112."""

@@ -33,8 +33,10 @@ SELECT (SELECT TRUE
 -- Take texts off the queue for a while. A claim moves next_try_at to its own end, so
 -- that what a killed worker held comes back by itself. Ordered as the index is:
 -- failed_at is null throughout, but without it the whole queue would be sorted.
-WITH picked AS (
-  SELECT waiting.record_id
+-- A text that was tried before is taken alone: one that kills its worker each time
+-- must not use up the tries of those beside it.
+WITH due AS (
+  SELECT waiting.record_id, waiting.attempts, waiting.next_try_at
     FROM prism_memory_embedding AS waiting
    WHERE waiting.tenant = %(tenant)s::text
      AND waiting.space_id = %(space_id)s::integer
@@ -46,7 +48,14 @@ WITH picked AS (
           OR waiting.record_id = ANY(%(record_ids)s::uuid[]))
    ORDER BY waiting.failed_at, waiting.next_try_at
    LIMIT %(rows)s::integer
-     FOR UPDATE SKIP LOCKED)
+     FOR UPDATE SKIP LOCKED),
+picked AS (
+  SELECT ranked.record_id
+    FROM (SELECT due.record_id, due.attempts,
+                 row_number() OVER (ORDER BY due.attempts > 0, due.next_try_at)
+                 AS place
+            FROM due) AS ranked
+   WHERE ranked.attempts = 0 OR ranked.place = 1)
 UPDATE prism_memory_embedding AS embedding
    SET attempts = embedding.attempts + 1,
        claimed_until = clock_timestamp() + %(claim_seconds)s * interval '1 second',
