@@ -19,6 +19,10 @@ NAME_BYTES: Final = 256
 METADATA_DEPTH: Final = 32
 """Deepest nesting of metadata."""
 
+FIRST_TIME: Final = dt.datetime(1, 1, 2, tzinfo=dt.UTC)
+LAST_TIME: Final = dt.datetime.max.replace(day=30, tzinfo=dt.UTC)
+"""A day less than what a ``datetime`` holds: then it also fits in any session's zone."""
+
 
 def uuid7() -> uuid.UUID:
     """Return a new time-ordered id. Source: RFC 9562, section 5.7."""
@@ -78,18 +82,19 @@ def check_time(value: object, name: str) -> dt.datetime | None:
     it, by its ``fold``.
 
     Raises:
-        Invalid: Not a ``datetime``, naive, or outside the years 1 to 9999 in UTC.
+        Invalid: Not a ``datetime``, naive, or not from 0001-01-02 to 9999-12-30 in
+            UTC. PostgreSQL answers in the session's zone, where the days beyond would
+            be in a year that Python lacks.
     """
     if value is None:
         return None
     if not isinstance(value, dt.datetime) or value.utcoffset() is None:
         message = f"{name} must be a datetime with a time zone."
         raise Invalid(message, field=name)
-    try:
-        return value.astimezone(dt.UTC)
-    except OverflowError:
-        message = f"{name} is outside the years 1 to 9999 in UTC."
-        raise Invalid(message, field=name) from None
+    if not FIRST_TIME <= value <= LAST_TIME:
+        message = f"{name} must be from 0001-01-02 to 9999-12-30 in UTC."
+        raise Invalid(message, field=name)
+    return value.astimezone(dt.UTC)
 
 
 def check_json(value: object, name: str, *, depth: int = METADATA_DEPTH) -> None:

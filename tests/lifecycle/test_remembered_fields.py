@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -34,6 +36,24 @@ from tests.tables import counts
 BERLIN = ZoneInfo("Europe/Berlin")
 
 pytestmark = pytest.mark.django_db
+
+
+@contextmanager
+def session_zone(name: str) -> Iterator[None]:
+    """Let the database answer in a zone, as ``DATABASES[…]["TIME_ZONE"]`` does."""
+    before = connection.settings_dict["TIME_ZONE"]
+    _set_session_zone(name)
+    try:
+        yield
+    finally:
+        _set_session_zone(before)
+
+
+def _set_session_zone(name: str | None) -> None:
+    connection.settings_dict["TIME_ZONE"] = name
+    for cached in ("timezone", "timezone_name"):
+        vars(connection).pop(cached, None)
+    connection.ensure_timezone()
 
 
 def stored(record_id: uuid.UUID) -> Record:
@@ -242,10 +262,10 @@ class TestTimes:
                 dt.datetime(2026, 10, 25, 2, 30, fold=1, tzinfo=BERLIN),
                 "2026-10-25T01:30:00+00:00",
             ),
-            (dt.datetime(1, 1, 1, tzinfo=dt.UTC), "0001-01-01T00:00:00+00:00"),
+            (dt.datetime(1, 1, 2, tzinfo=dt.UTC), "0001-01-02T00:00:00+00:00"),
             (
-                dt.datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=dt.UTC),
-                "9999-12-31T23:59:59.999999+00:00",
+                dt.datetime(9999, 12, 30, 23, 59, 59, 999999, tzinfo=dt.UTC),
+                "9999-12-30T23:59:59.999999+00:00",
             ),
         ],
     )
@@ -255,6 +275,25 @@ class TestTimes:
         found = memory.get(record_id).happened_at
         assert found is not None
         assert found.isoformat() == utc
+
+    @pytest.mark.parametrize(
+        "zone", ["Asia/Tokyo", "America/New_York", "Pacific/Kiritimati"]
+    )
+    def test_the_first_and_the_last_time_are_read_in_any_session(self, zone):
+        """case_C22: one record that cannot be read would hide all the others."""
+        first = dt.datetime(1, 1, 2, tzinfo=dt.UTC)
+        last = dt.datetime(9999, 12, 30, 23, 59, 59, 999999, tzinfo=dt.UTC)
+        memory = make_memory()
+        memory.remember(
+            [
+                Entry("early words", happened_at=first, valid_from=first),
+                Entry("late words", happened_at=last, valid_to=last),
+            ]
+        )
+        with session_zone(zone):
+            listed = {item.happened_at for item in memory.list()}
+            recalled = {item.happened_at for item in memory.recall("words")}
+        assert listed == recalled == {first, last}
 
     @pytest.mark.parametrize(
         "name", ["happened_at", "expires_at", "valid_from", "valid_to"]
@@ -268,8 +307,19 @@ class TestTimes:
             1_767_225_600,
             dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=9))),
             dt.datetime(9999, 12, 31, 23, tzinfo=dt.timezone(-dt.timedelta(hours=9))),
+            dt.datetime(1, 1, 1, 23, tzinfo=dt.UTC),
+            dt.datetime(9999, 12, 31, tzinfo=dt.UTC),
         ],
-        ids=["naive", "date", "text", "number", "before year 1", "after year 9999"],
+        ids=[
+            "naive",
+            "date",
+            "text",
+            "number",
+            "before year 1",
+            "after year 9999",
+            "first day of year 1",
+            "last day of year 9999",
+        ],
     )
     def test_any_other_is_refused_by_name(self, name, given):
         with pytest.raises(Invalid) as refused:
