@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from prism_memory.access import Reader
-from prism_memory.errors import EmbedderMismatch, ProviderUnavailable
+from prism_memory.errors import EmbedderMismatch, ProviderRejected, ProviderUnavailable
 from prism_memory.recall.candidates import VectorLeg, find
 from prism_memory.recall.context import Place, with_context
 from prism_memory.recall.fusion import convex, order
@@ -63,6 +63,7 @@ def recall(
     Raises:
         ProviderUnavailable: The embedder is down and only vectors were asked for;
             otherwise the answer is by text alone, and says so.
+        ProviderRejected: The embedder refused the question; likewise.
         EmbedderMismatch: ``leg`` is not the active space any more.
     """
     if question.top_k == 0:
@@ -99,6 +100,10 @@ def _embedded(
         if question.legs == "vector":
             raise
         return VectorLeg(), "the embedder is unavailable"
+    except ProviderRejected:
+        if question.legs == "vector":
+            raise
+        return VectorLeg(), "the embedder refused the question"
     return VectorLeg(leg.space_id, leg.dimensions, leg.indexed, vector), ""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,8 +11,13 @@ from django.db import connection, transaction
 from django.test import override_settings
 from pytest_django import DjangoAssertNumQueries
 
-from prism_memory import Entry, Memory, Origin, Scope, Trust, backends
-from prism_memory.errors import Invalid, LimitExceeded, ProviderUnavailable
+from prism_memory import Entry, Lineage, Memory, Origin, Scope, Trust, backends
+from prism_memory.errors import (
+    Invalid,
+    LimitExceeded,
+    ProviderRejected,
+    ProviderUnavailable,
+)
 from prism_memory.types import ReadMode, SourceRef
 from tests.recall.bulk import fill, seed
 
@@ -239,34 +243,42 @@ def test_a_record_without_a_vector_is_found_by_its_words() -> None:
     assert [hit.method for hit in found] == ["text"]
 
 
-class _Down(backends.Embedder):
-    def __init__(self) -> None:
+class _Raising(backends.Embedder):
+    def __init__(self, error: type[Exception]) -> None:
         super().__init__(provider="hashing", model="fnv1a", dimensions=64)
+        self.error = error
 
     def embed_texts(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002
-        raise ProviderUnavailable
+        raise self.error
 
 
-@pytest.fixture
-def embedder_is_down(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    def take_down() -> None:
-        monkeypatch.setattr(backends, "get_embedder", lambda _: _Down())
-
-    return take_down
+class ErrorOfAnSDK(Exception):
+    """Of no class that this app could know."""
 
 
-def test_words_answer_while_the_embedder_is_down(
-    embedder_is_down: Callable[[], None],
+@pytest.mark.parametrize(
+    ("error", "raised", "why"),
+    [
+        (ProviderUnavailable, ProviderUnavailable, "the embedder is unavailable"),
+        (ProviderRejected, ProviderRejected, "the embedder refused the question"),
+        (ErrorOfAnSDK, ProviderRejected, "the embedder refused the question"),
+    ],
+)
+def test_words_answer_while_the_embedder_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[Exception],
+    raised: type[Exception],
+    why: str,
 ) -> None:
     """B487: and the answer says so."""
     memory().remember(TEA, wait=True)
-    embedder_is_down()
+    monkeypatch.setattr(backends, "get_embedder", lambda _: _Raising(error))
 
     found = memory().recall(TEA)
 
     assert texts(found) == [TEA]
-    assert found.degraded == "the embedder is unavailable"
-    with pytest.raises(ProviderUnavailable):
+    assert found.degraded == why
+    with pytest.raises(raised):
         memory().recall(TEA, legs="vector")
 
 
@@ -320,3 +332,54 @@ def test_strict_mode_leaves_out_what_nobody_consented_to() -> None:
     ):
         assert texts(memory().recall(TEA)) == []
         assert texts(memory().recall(TEA, require_consent=False)) == [TEA]
+
+
+@pytest.mark.parametrize("hidden", ["revoked", "hidden", "quarantined", "expired"])
+def test_a_score_does_not_tell_what_a_withheld_text_holds(hidden: str) -> None:
+    """The words of withheld rows weigh nothing."""
+    above = memory(Scope("acme"))
+    secret = above.remember("the code is hunter2", wait=True).accepted[0]
+    columns = {
+        "revoked": "revoked_at = now()",
+        "hidden": "visible = FALSE",
+        "quarantined": "gate = 'quarantined'",
+        "expired": "expires_at = now() - interval '1 day'",
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE prism_memory_record SET {columns[hidden]}"  # noqa: S608 - ours
+            " WHERE tenant = 'acme' AND id = %s",
+            [secret],
+        )
+    low = memory(ADA.with_agent("bot"))
+    low.remember(["guess hunter2", "guess hunter3"], wait=True)
+
+    (right,) = low.recall("hunter2", legs="text")
+    (wrong,) = low.recall("hunter3", legs="text")
+
+    assert right.bm25 == wrong.bm25
+
+
+def test_a_score_does_not_tell_what_a_derived_text_holds() -> None:
+    above = memory(Scope("acme"))
+    source = above.remember(Entry("the plan", key="plan"), wait=True).accepted[0]
+    derived = Entry("the code is hunter2", lineage=Lineage(("plan",)))
+    above.remember(derived, wait=True)
+    above.set_consent(source, visible=False)
+    low = memory(ADA)
+    low.remember(["guess hunter2", "guess hunter3"], wait=True)
+
+    (right,) = low.recall("hunter2", legs="text")
+    (wrong,) = low.recall("hunter3", legs="text")
+
+    assert right.bm25 == wrong.bm25
+
+
+def test_a_query_of_too_many_words_is_refused() -> None:
+    """A question's cost grows with its words; the limit is named, not cut to."""
+    words = [f"word{number}" for number in range(65)]
+
+    with pytest.raises(LimitExceeded, match="query_words"):
+        memory().recall(" ".join(words))
+    assert texts(memory().recall(" ".join(words[:64]))) == []
+    assert texts(memory(limits={"query_words": 65}).recall(" ".join(words))) == []
