@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from psycopg.errors import UniqueViolation
 
 from prism_memory.errors import Conflict
 from prism_memory.models import Run
@@ -57,7 +58,9 @@ def begin(
                 at,
             )
             run.save(using=using)
-    except IntegrityError:
+    except IntegrityError as error:
+        if not isinstance(error.__cause__, UniqueViolation):
+            raise
         message = f"Another process began the same {kind} in this moment."
         raise Conflict(message) from None
     return run

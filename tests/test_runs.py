@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.utils import timezone
 
 from prism_memory import runs
@@ -87,6 +87,10 @@ class TestRun:
         finish(run, RunState.DONE)
         with pytest.raises(runs.TakenOver):
             advance(run, 1)
+
+    def test_what_is_no_conflict_is_not_called_one(self):
+        with pytest.raises(IntegrityError, match="target_bytes"):
+            begin(target="t" * 257)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -138,11 +138,13 @@ def load(
 
     Raises:
         BadEntry: An item was refused, here or by the parser. Earlier batches stay.
+        ScopeDenied: The tenant is blank.
+        LimitExceeded: The tenant is over 256 bytes.
         Conflict: Another process began or took up the same import meanwhile.
     """
     run = runs.begin(
         using=using,
-        tenant=tenant,
+        tenant=Scope(tenant).tenant,
         kind=KIND,
         target=target,
         actor=actor,
