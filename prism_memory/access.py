@@ -85,7 +85,7 @@ class Reader:
 
     def condition(self) -> sql.Composed:
         """Return the rule as SQL over the row called ``record``."""
-        rule = sql.SQL(named("access")["visible"])
+        rule = sql.SQL(named("access")["visible"]).format(unwithheld=unwithheld())
         return sql.SQL("{}\nAND {}").format(rule, self.where.text)
 
     def parameters(self) -> dict[str, Any]:
@@ -111,6 +111,11 @@ class Reader:
 
 def _texts(values: Collection[str] | None) -> list[str] | None:
     return None if values is None else [str(value) for value in values]
+
+
+def unwithheld() -> sql.SQL:
+    """Return what a row called ``record`` says of itself: a part of the rule."""
+    return sql.SQL(named("access")["unwithheld"])
 
 
 def visible(*, using: str, reader: Reader) -> QuerySet[Record]:

@@ -131,6 +131,9 @@ class Settings:
     QUERY_CHARACTERS = Setting(
         4_096, help="Characters of one query.", minimum=1, maximum=16_384, limit=True
     )
+    QUERY_WORDS = Setting(
+        64, help="Different words of one query.", minimum=1, maximum=256, limit=True
+    )
     FILTER_TERMS = Setting(
         32, help="Comparisons of one filter.", minimum=1, maximum=128, limit=True
     )
@@ -207,6 +210,7 @@ class Limits:
     batch_entries: int
     lineage_sources: int
     query_characters: int
+    query_words: int
     filter_terms: int
     list_rows: int
 

@@ -9,6 +9,7 @@ memory.recall("Where does Ada live?")
 from __future__ import annotations
 
 import datetime as dt
+import re
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -52,6 +53,7 @@ from prism_memory.types import (
 )
 
 I = TypeVar("I", bound=Item)  # noqa: E741 - an item
+WORD: Final = re.compile(r"\w+")
 
 SHOWN: Final = (
     "text",
@@ -160,7 +162,7 @@ class Memory:
             NotVisible: Lineage names a record that is not in sight.
             EmbedderMismatch: The stored vectors are another embedder's.
             Unsupported: ``wait`` inside an open transaction: nothing can be embedded
-                before it commits.
+                before it commits; lineage in one that is not READ COMMITTED.
             Aborted: ``cancelled`` said so.
         """
         if wait and indexing.in_host_transaction(self.using):
@@ -320,7 +322,7 @@ class Memory:
 
         Raises:
             NotVisible: No such record in this scope.
-            LimitExceeded: Too much is derived from it; nothing is changed then.
+            Unsupported: In a host's transaction that is not READ COMMITTED.
         """
         lifecycle.set_consent(
             using=self.using,
@@ -432,6 +434,10 @@ class Memory:
         if len(text) > self.limits.query_characters:
             most = self.limits.query_characters
             message = f"query is over {most} characters (query_characters)."
+            raise LimitExceeded(message, field="query")
+        if len(set(WORD.findall(text.lower()))) > self.limits.query_words:
+            most = self.limits.query_words
+            message = f"query has more than {most} different words (query_words)."
             raise LimitExceeded(message, field="query")
         return text
 

@@ -17,7 +17,7 @@ from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import actor
 from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
-from prism_memory.errors import LimitExceeded, NotVisible
+from prism_memory.errors import LimitExceeded, NotVisible, Unsupported
 from prism_memory.lifecycle.tombstones import closure
 from prism_memory.models import Record, Tombstone
 from prism_memory.types import TombstoneReason
@@ -82,8 +82,8 @@ def _effect(record: Record, *, grant: bool) -> tuple[str, bool]:
         return _lifts(lifted.exclude(target_ref=root).count()), False
     try:
         refs = closure(using=using(), tenant=record.tenant, roots=[root])
-    except LimitExceeded as error:
-        return str(error), True
+    except LimitExceeded:
+        return str(_("Very many records derive from it; all are blocked too.")), False
     return _blocks(len(refs) - 1), False
 
 
@@ -123,7 +123,7 @@ def _change(request: HttpRequest, record: Record, form: ConsentForm) -> HttpResp
         )
     except NotVisible:
         raise Http404 from None
-    except LimitExceeded as error:
+    except (LimitExceeded, Unsupported) as error:
         messages.error(request, str(error))
     else:
         done = _("Consent was granted.") if grant else _("Consent was revoked.")

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from prism_memory import audit, signals
 from prism_memory.errors import Invalid, NotVisible
-from prism_memory.lifecycle.tombstones import closure, hold_lineage, lift, mark
+from prism_memory.lifecycle.tombstones import hold_lineage, lift, mark_derived
 from prism_memory.models import Record
 from prism_memory.types import (
     Actor,
@@ -48,7 +48,7 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
     Raises:
         NotVisible: No such record in this scope.
         Invalid: Nothing to change, or an unknown source or label.
-        LimitExceeded: Too much is derived from it; nothing is changed then.
+        Unsupported: In a host's transaction that is not READ COMMITTED.
     """
     if visible is not None:
         check_bool(visible, "visible")
@@ -115,12 +115,10 @@ def _block(
             reason=TombstoneReason.REVOKED,
             at=at,
         )
-    refs = closure(using=using, tenant=scope.tenant, roots=[root])
-    return mark(
+    return mark_derived(
         using=using,
         tenant=scope.tenant,
         root=root,
-        refs=refs,
         reason=TombstoneReason.REVOKED,
         actor=actor,
         at=at,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
-from prism_memory.errors import LimitExceeded
+from prism_memory.errors import LimitExceeded, Unsupported
 from prism_memory.types import Actor, TombstoneReason, uuid7
 
 MOST_DISTANCE: Final = 8
@@ -22,9 +22,20 @@ def hold_lineage(*, using: str, tenant: str, alone: bool = False) -> None:
 
     Args:
         alone: For who blocks or unblocks a closure: nobody derives meanwhile.
+
+    Raises:
+        Unsupported: The transaction is not READ COMMITTED: it would go on to see what
+            was there when it began, and so miss what others blocked or derived before
+            it got its turn.
     """
     statement = named("lineage")["own_lineage" if alone else "share_lineage"]
-    queries.execute(using, statement, {"tenant": tenant})
+    (row,) = queries.fetch(using, statement, {"tenant": tenant})
+    if row["isolation"] != "read committed":
+        message = (
+            "Lineage and consent change in READ COMMITTED transactions only, not in "
+            f"{row['isolation'].upper()}."
+        )
+        raise Unsupported(message)
 
 
 def closure(*, using: str, tenant: str, roots: Sequence[str]) -> list[str]:
@@ -49,24 +60,28 @@ def closure(*, using: str, tenant: str, roots: Sequence[str]) -> list[str]:
     return [row["ref"] for row in rows]
 
 
-def mark(
+def mark_derived(
     *,
     using: str,
     tenant: str,
     root: str,
-    refs: Sequence[str],
     reason: TombstoneReason,
     actor: Actor,
     at: dt.datetime,
 ) -> int:
-    """Put a tombstone on each ref; return how many are new. One query."""
-    stone = {
+    """Put a tombstone on a ref and all derived from it; return how many are new.
+
+    Without a limit: what others derived must not keep its owner from revoking it. One
+    query.
+    """
+    given = {
+        "tenant": tenant,
         "root_ref": root,
         "reason": reason.value,
-        "hold": False,
         "actor": actor.name,
+        "at": at,
     }
-    return _put(using, tenant, [{"target_ref": ref, **stone} for ref in refs], at)
+    return queries.execute(using, named("lineage")["mark_derived"], given)
 
 
 def inherit(

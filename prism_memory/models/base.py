@@ -56,7 +56,7 @@ class TenantModel(models.Model):
     def delete(
         self,
         using: str | None = None,
-        keep_parents: bool = False,  # noqa: FBT001, FBT002 - as Django has it
+        keep_parents: bool = False,
     ) -> tuple[int, dict[str, int]]:
         """Delete the row; children are the caller's to remove first."""
         del keep_parents  # there are none

@@ -11,7 +11,7 @@ from typing import Any, Final
 from django.db import transaction
 from psycopg import sql
 
-from prism_memory.access import Reader
+from prism_memory.access import Reader, unwithheld
 from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import composed
@@ -105,6 +105,7 @@ def _statement(nearest: str, visible: str, space_id: int, dimensions: int) -> st
         "space_id": space_id,
     }
     text = composed("recall", nearest, dimensions=dimensions, **parts)
+    parts["unwithheld"] = unwithheld()
     return composed("recall", "recall", nearest=sql.SQL(text), **parts)
 
 

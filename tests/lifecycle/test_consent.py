@@ -6,10 +6,12 @@ import datetime as dt
 import uuid
 
 import pytest
+from django.db import connection
+from django.db.transaction import atomic
 
-from prism_memory.errors import Invalid, LimitExceeded, NotVisible
+from prism_memory.errors import Invalid, NotVisible, Unsupported
 from prism_memory.models import AuditEvent, Embedding, Record, Tombstone
-from prism_memory.types import Actor, Entry, Kind, Lineage, SourceRef
+from prism_memory.types import Actor, Entry, Kind, Lineage, Scope, SourceRef
 from tests.factories import (
     NOON,
     make_memory,
@@ -112,42 +114,65 @@ class TestRevoking:
 
 
 class TestDepthAndWidth:
-    """B157, B158, B160: 8 derivations and 256 refs, and nothing is written beyond."""
+    """B141: who derives, however deep or wide, cannot keep the owner from revoking.
 
-    def test_8_derivations_are_followed(self):
-        ids = chain(*"abcdefghi")
+    The caps of B157 to B160 are those of a person's deletions, which may refuse.
+    """
+
+    def test_a_chain_of_any_depth_is_followed(self):
+        ids = chain(*"abcdefghijklmnop")
         make_memory().set_consent(ids[0], visible=False)
         assert seen() == set()
+        make_memory().set_consent(ids[0], visible=True)
+        assert seen() == set("abcdefghijklmnop")
 
-    def refused(self, record_id: uuid.UUID) -> None:
-        before = counts(), physical("prism_memory_record", "acme")
-        with pytest.raises(LimitExceeded) as error:
-            make_memory().set_consent(record_id, visible=False)
-        assert error.value.field == "lineage"
-        assert (counts(), physical("prism_memory_record", "acme")) == before
-
-    def test_9_derivations_are_refused_and_nothing_is_written(self):
-        self.refused(chain(*"abcdefghij")[0])
-
-    def test_depth_is_the_distance_from_the_root_whatever_the_way(self):
-        ids = chain(*"abcdefghij")
-        lineage = Lineage(("i", "a"))
-        make_memory().remember(Entry("words j", key="j", lineage=lineage))
-        make_memory().set_consent(ids[0], visible=False)
-        assert seen() == set()
-
-    def derived(self, number: int) -> uuid.UUID:
+    def test_any_number_of_derived_records_is_marked(self):
         source = remember_one("words", key="source")
         lineage = Lineage(("source",))
-        make_memory().remember([Entry(f"{i}", lineage=lineage) for i in range(number)])
-        return source
+        make_memory().remember([Entry(f"{i}", lineage=lineage) for i in range(600)])
+        make_memory().set_consent(source, visible=False)
+        assert Tombstone.objects.filter(tenant="acme").count() == 601
+        assert seen() == set()
 
-    def test_256_refs_are_marked(self):
-        make_memory().set_consent(self.derived(255), visible=False)
-        assert Tombstone.objects.filter(tenant="acme").count() == 256
+    def test_a_lower_scope_cannot_veto(self):
+        tenant = Scope("acme")
+        plan = make_memory(tenant).remember(Entry("the plan", key="plan")).accepted[0]
+        mallory = make_memory(Scope("acme", "mallory", "bot", "th"))
+        lineage = Lineage(("plan",))
+        mallory.remember([Entry(f"{i}", lineage=lineage) for i in range(300)])
+        make_memory(tenant).set_consent(plan, visible=False)
+        assert not mallory.list()
 
-    def test_257_refs_are_refused_and_nothing_is_written(self):
-        self.refused(self.derived(256))
+
+def isolate(level: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")
+
+
+class TestIsolation:
+    """What an older snapshot would miss is refused instead."""
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
+    def test_an_older_snapshot_neither_revokes_nor_derives(self, level: str):
+        source = remember_one("words", key="source")
+        derived = Entry("from it", lineage=Lineage(("source",)))
+        for change in (
+            lambda: make_memory().set_consent(source, visible=False),
+            lambda: make_memory().remember(derived),
+        ):
+            with atomic():
+                isolate(level)
+                with pytest.raises(Unsupported, match="READ COMMITTED"):
+                    change()
+        assert seen() == {"source"}
+
+    @pytest.mark.django_db(transaction=True)
+    def test_what_derives_nothing_may_be_remembered_there(self):
+        with atomic():
+            isolate("REPEATABLE READ")
+            remember_one("words", key="plain")
+        assert seen() == {"plain"}
 
 
 class TestGrantingAnew:

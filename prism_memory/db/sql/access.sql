@@ -12,27 +12,8 @@ AND record.scope_id = ANY(ARRAY(
          AND (place.id, place.owner, place.agent, place.thread) IN (
                SELECT * FROM unnest(%(scope_ids)s::uuid[], %(owners)s::text[],
                                     %(agents)s::text[], %(threads)s::text[]))))
-AND (record.generation IS NULL
-     OR record.generation = coalesce(
-          (SELECT place.current_generation
-             FROM prism_memory_scope AS place
-            WHERE place.tenant = record.tenant AND place.id = record.scope_id),
-          record.generation))
-AND record.revoked_at IS NULL
-AND (record.visible IS TRUE OR (record.visible IS NULL AND NOT %(strict)s::boolean))
-AND record.gate = 'open'
-AND record.retired_at IS NULL
-AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
-AND (record.valid_from IS NULL OR record.valid_from <= %(valid_at)s::timestamptz)
-AND (record.valid_to IS NULL OR record.valid_to > %(valid_at)s::timestamptz)
--- IS TRUE keeps these two as look-ups per row; pulled up into joins, they would make
--- the planner think longer than the statement runs.
-AND (NOT EXISTS (
-      SELECT FROM prism_memory_tombstone AS stone
-       WHERE stone.tenant = record.tenant
-         AND stone.target_ref = 'record:' || record.id::text
-         AND stone.reason <> 'corrected'
-         AND stone.cleared_at IS NULL)) IS TRUE
+AND {unwithheld}
+-- IS TRUE as below.
 AND (NOT EXISTS (
       SELECT FROM prism_memory_lineageedge AS edge
         JOIN prism_memory_tombstone AS stone
@@ -47,3 +28,28 @@ AND (%(tiers)s::text[] IS NULL OR record.tier = ANY(%(tiers)s::text[]))
 AND (%(namespaces)s::text[] IS NULL OR record.namespace = ANY(%(namespaces)s::text[]))
 AND (%(partition)s::text IS NULL OR record.partition = %(partition)s::text)
 AND (%(ids)s::uuid[] IS NULL OR record.id = ANY(%(ids)s::uuid[]))
+
+-- name: unwithheld
+-- What the row called "record" says of itself. The words of rows that do not pass weigh
+-- nothing: else a score would tell whether a withheld text holds a word.
+    (record.generation IS NULL
+     OR record.generation = coalesce(
+          (SELECT place.current_generation
+             FROM prism_memory_scope AS place
+            WHERE place.tenant = record.tenant AND place.id = record.scope_id),
+          record.generation))
+AND record.revoked_at IS NULL
+AND (record.visible IS TRUE OR (record.visible IS NULL AND NOT %(strict)s::boolean))
+AND record.gate = 'open'
+AND record.retired_at IS NULL
+AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
+AND (record.valid_from IS NULL OR record.valid_from <= %(valid_at)s::timestamptz)
+AND (record.valid_to IS NULL OR record.valid_to > %(valid_at)s::timestamptz)
+-- IS TRUE keeps this a look-up per row; pulled up into a join, it would make the planner
+-- think longer than the statement runs.
+AND (NOT EXISTS (
+      SELECT FROM prism_memory_tombstone AS stone
+       WHERE stone.tenant = record.tenant
+         AND stone.target_ref = 'record:' || record.id::text
+         AND stone.reason <> 'corrected'
+         AND stone.cleared_at IS NULL)) IS TRUE

@@ -5,11 +5,13 @@
 -- each other. Whoever blocks or unblocks a closure waits for them, and they for it:
 -- else what is derived at the same moment would be missed by both.
 SELECT pg_advisory_xact_lock_shared(
-         hashtextextended('prism_memory lineage of ' || %(tenant)s::text, 0));
+         hashtextextended('prism_memory lineage of ' || %(tenant)s::text, 0)),
+       current_setting('transaction_isolation') AS isolation;
 
 -- name: own_lineage
 SELECT pg_advisory_xact_lock(
-         hashtextextended('prism_memory lineage of ' || %(tenant)s::text, 0));
+         hashtextextended('prism_memory lineage of ' || %(tenant)s::text, 0)),
+       current_setting('transaction_isolation') AS isolation;
 
 -- name: inherited
 -- What blocks records, and all that is derived from them, since it blocks a source.
@@ -60,6 +62,27 @@ SELECT ref, min(distance) AS distance
  GROUP BY ref
  ORDER BY distance, ref
  LIMIT %(most_refs)s::integer + 1;
+
+-- name: mark_derived
+-- The root and all that is derived from it, however much that is: no writer of derived
+-- records may keep a revocation from happening.
+WITH RECURSIVE derived(ref) AS (
+  SELECT %(root_ref)s::text
+  UNION
+  SELECT 'record:' || edge.record_id::text
+    FROM derived
+   CROSS JOIN LATERAL (
+         SELECT edge.record_id
+           FROM prism_memory_lineageedge AS edge
+          WHERE edge.tenant = %(tenant)s::text AND edge.source_ref = derived.ref
+         OFFSET 0) AS edge)
+INSERT INTO prism_memory_tombstone
+       (id, tenant, target_ref, root_ref, reason, hold, supersedes_ref, actor, at)
+SELECT gen_random_uuid(), %(tenant)s::text, derived.ref, %(root_ref)s::text,
+       %(reason)s::text, FALSE, '', %(actor)s::text, %(at)s::timestamptz
+  FROM derived
+ON CONFLICT (tenant, target_ref, root_ref, reason) WHERE cleared_at IS NULL
+DO NOTHING;
 
 -- name: mark
 INSERT INTO prism_memory_tombstone

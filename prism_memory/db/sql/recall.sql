@@ -1,5 +1,5 @@
 -- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in,
--- but {visible}, the rule of access.sql, and integers that are PostgreSQL constants.
+-- but {visible} and {unwithheld} of access.sql, and integers that are PostgreSQL constants.
 
 -- name: recall
 -- Both legs and their records in one statement. Each leg walks its candidates from
@@ -36,6 +36,7 @@ matches AS MATERIALIZED (
           WHERE record.tenant = %(tenant)s::text
             AND record.scope_id = ANY(%(scope_ids)s::uuid[])
             AND record.search @@ (sight.query && terms.query)
+            AND {unwithheld}
          OFFSET 0) AS matched),
 population AS MATERIALIZED (
   -- Counted while that is cheap; beyond, about as many as there are vectors.
@@ -43,6 +44,7 @@ population AS MATERIALIZED (
     FROM (SELECT FROM prism_memory_record AS record
            WHERE record.tenant = %(tenant)s::text
              AND record.scope_id = ANY(%(scope_ids)s::uuid[])
+             AND {unwithheld}
            LIMIT 1000) AS counted),
 weights AS MATERIALIZED (
   SELECT lexeme,
