@@ -167,4 +167,4 @@ def test_the_rule_itself_is_one_statement() -> None:
         name for name, text in statements() if "record.revoked_at IS NULL\n" in text
     ]
     assert marks[:1] == ["access.unwithheld"]  # which access.visible holds
-    assert {*marks} <= {"access.visible", "remember.upsert_records"}
+    assert {*marks} <= {"access.unwithheld", "remember.upsert_records"}
