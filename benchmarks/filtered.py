@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> Report:
     for name, values in lowest.items():
         report.figures[name] = min(values)
     for name in ("rows_share_min", "neighbours_share_min", "neighbours_share_worst"):
-        report.figures[name] = min(report.figures[f"{name}.{r}"] for r in REGIMES)
+        report.figures[name] = report.figures[f"{name}.chosen"]
     return report
 
 
