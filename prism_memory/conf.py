@@ -85,6 +85,12 @@ class Settings:
     EMBED_TIMEOUT_SECONDS = Setting(
         30.0, help="Longest wait for one embedding call.", minimum=0.1, maximum=600
     )
+    WAIT_SECONDS = Setting(
+        30.0,
+        help="After it, wait=True begins no further batch and leaves the rest pending.",
+        minimum=0.1,
+        maximum=600,
+    )
     DATABASE = Setting("default", help="Database alias that holds the memory tables.")
     LANGUAGE = Setting(
         "english", help="Text search configuration of records that name none."

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -54,6 +55,7 @@ from prism_memory.types import (
 
 I = TypeVar("I", bound=Item)  # noqa: E741 - an item
 WORD: Final = re.compile(r"\w+")
+OUT_OF_TIME: Final = "WAIT_SECONDS are over; the rest is embedded later."
 
 SHOWN: Final = (
     "text",
@@ -151,7 +153,8 @@ class Memory:
             entries: A text, an ``Entry``, a mapping of its fields, or a list of them.
             origin: Of this call's entries; the memory's own when None.
             wait: Embed in this call, after its own commit. Calls the embedder. What
-                it cannot embed stays stored and pending, and is tried again later.
+                it cannot embed, or not within ``WAIT_SECONDS``, stays stored and
+                pending, and is tried again later.
             cancelled: Asked between two batches of embedding; True stops there. What
                 was stored stays, and the worker embeds it.
 
@@ -189,8 +192,9 @@ class Memory:
         )
         remembered = Remembered(stored.ids, bool(stored.pending), done, stored.changed)
         if wait and space is not None and stored.pending:
+            end = time.monotonic() + settings.WAIT_SECONDS
             outage = self._embed_now(space, stored.pending, cancelled)
-            return settled(remembered, outage)
+            return settled(remembered, outage, end - time.monotonic())
         return remembered
 
     def get(self, record_id: uuid.UUID | str) -> Item:
@@ -413,6 +417,7 @@ class Memory:
             ),
             batch=self.limits.embed_batch,
             record_ids=record_ids,
+            max_seconds=settings.WAIT_SECONDS,
         )
         return done.outage
 
@@ -453,14 +458,18 @@ class Memory:
         return replace(found, **shown)
 
 
-def settled(remembered: Remembered, outage: str) -> Remembered:
+def settled(remembered: Remembered, outage: str, seconds: float) -> Remembered:
     """Return what a remember did, after it tried to embed.
 
     What another worker holds is waited for, but not an embedder that is down.
+
+    Args:
+        seconds: What is left of the time to wait.
     """
     done = remembered.done
-    state = done.now() if outage else done.settle()
-    reasons = [outage, *state.errors.values()] if state.pending else []
+    state = done.now() if outage else done.settle(seconds)
+    late = OUT_OF_TIME if state.pending - state.errors.keys() else ""
+    reasons = [outage, late, *state.errors.values()] if state.pending else []
     degraded = next(filter(None, reasons), "")
     return replace(remembered, pending=bool(state.pending), degraded=degraded)
 

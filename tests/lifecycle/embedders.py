@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -36,6 +37,20 @@ class Choosy(HashEmbedder):
         if any(POISON in text for text in texts):
             message = "It tastes bitter."
             raise ProviderRejected(message)
+        return super().embed_texts(texts, role=role, timeout_seconds=timeout_seconds)
+
+
+class Slow(HashEmbedder):
+    """Takes its time; notes how often it was asked."""
+
+    SECONDS = 0.3
+    asked: list[list[str]] = []
+
+    def embed_texts(
+        self, texts: Sequence[str], *, role: Role, timeout_seconds: float
+    ) -> list[Vector]:
+        self.asked.append(list(texts))
+        time.sleep(self.SECONDS)
         return super().embed_texts(texts, role=role, timeout_seconds=timeout_seconds)
 
 

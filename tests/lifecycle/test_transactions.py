@@ -10,11 +10,12 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from prism_memory import indexing, signals
+from prism_memory import memory as memories
 from prism_memory.errors import Conflict, Invalid, Unsupported
 from prism_memory.models import Embedding, Record
 from prism_memory.types import Entry, Lineage
 from tests.factories import make_memory, remember_one
-from tests.lifecycle.embedders import POISON, Choosy, Down, embedding_with
+from tests.lifecycle.embedders import POISON, Choosy, Down, Slow, embedding_with
 from tests.tables import counts
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -204,6 +205,20 @@ class TestWaiting:
         assert state.pending == set(remembered.accepted)
         assert set(state.errors.values()) == {"Nobody is at home."}
         assert make_memory().pending().pending == 40
+
+    def test_waiting_ends_with_its_time_and_the_answer_says_so(self):
+        """The time is over within the first batch, so there is no second."""
+        Slow.asked.clear()
+        with embedding_with(Slow, WAIT_SECONDS=Slow.SECONDS / 2):
+            memory = make_memory(limits={"embed_batch": 2})
+            remembered = memory.remember(["a", "b", "c", "d", "e"], wait=True)
+            state = remembered.done.now()
+        assert len(Slow.asked) == 1
+        assert remembered.pending
+        assert remembered.degraded == memories.OUT_OF_TIME
+        assert len(state.indexed) == 2
+        assert (len(state.pending), state.errors, state.failed) == (3, {}, {})
+        assert not make_memory().remember(["c", "d", "e"], wait=True).pending
 
     def test_after_an_outage_waiting_again_embeds_them(self):
         with embedding_with(Down):
