@@ -21,7 +21,7 @@ from prism_memory import backends, indexing
 from prism_memory.conf import Limits, settings
 from prism_memory.indexing import Space
 from prism_memory.lifecycle.entries import Row, prepare
-from prism_memory.lifecycle.redaction import Redaction
+from prism_memory.redaction import Redaction
 from prism_memory.types import Entry, Origin, Scope, Trust
 
 ORIGIN: Final = Origin(Trust.USER, "benchmarks")

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from prism_memory.errors import LimitExceeded
 from prism_memory.models import AuditEvent
+from prism_memory.redaction import Redaction
 from prism_memory.types import Actor, check_json, check_text
 
 REASON_CHARACTERS: Final = 1_000
@@ -30,7 +31,8 @@ def record(
         tenant: Whose trail; empty for an act on the whole installation.
         action: Noun and verb, such as ``memory.forget``.
         target: A ref or an id; never text content.
-        reason: A person's, 1,000 characters at most.
+        reason: A person's, 1,000 characters at most. The settings' redaction runs
+            over it.
         detail: Ids and counts; never text content.
 
     Raises:
@@ -38,6 +40,7 @@ def record(
         LimitExceeded: The reason is too long; the transaction must not go on.
     """
     check_json(dict(detail or {}), "detail")
+    reason = Redaction.configured().text(check_text(reason, "reason"))
     if len(check_text(reason, "reason")) > REASON_CHARACTERS:
         message = f"reason is over {REASON_CHARACTERS} characters."
         raise LimitExceeded(message, field="reason")

@@ -99,7 +99,9 @@ def of_its_type(value: object, setting: Setting[Any]) -> bool:
         wanted = int if isinstance(default, int) else (int, float)
         return isinstance(value, wanted) and not isinstance(value, bool)
     if isinstance(default, tuple):
-        return isinstance(value, Sequence) and not isinstance(value, str)
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            return False
+        return all(isinstance(item, str) for item in value)
     return isinstance(value, type(default))
 
 

@@ -12,7 +12,7 @@ import datetime as dt
 import re
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -32,8 +32,8 @@ from prism_memory.errors import (
     Unsupported,
 )
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
-from prism_memory.lifecycle.redaction import Redaction
 from prism_memory.recall import Question, VectorLeg
+from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,
     ConsentScope,
@@ -99,7 +99,7 @@ class Memory:
         read: ``chain`` sees the scope and every level above, ``exact`` only itself.
         limits: Limits of this memory by lower-case name, up to their hard caps.
         redactor: Run over every text before it is stored; on top, ``SECRETS``.
-        secrets: More strings to take out, of what is stored and of what is shown.
+        secrets: More strings to take out, of what is stored and of what is shown; a list.
         require_consent: See only what was consented to; the setting when None.
         importance_from: Derives an entry's importance from its reflection.
         embedder: Alias of the embedder; the setting when None.
@@ -107,6 +107,8 @@ class Memory:
 
     Raises:
         LimitExceeded: A limit is unknown or over its hard cap.
+        Invalid: An argument is not acceptable; the error names it.
+        Misconfigured: A setting is not.
     """
 
     def __init__(  # noqa: PLR0913 - keywords, all of them optional
@@ -118,7 +120,7 @@ class Memory:
         read: ReadMode = ReadMode.CHAIN,
         limits: Mapping[str, int] | None = None,
         redactor: Callable[[str], str] | None = None,
-        secrets: Sequence[str] = (),
+        secrets: Collection[str] = (),
         require_consent: bool | None = None,
         importance_from: ImportanceFrom | None = None,
         embedder: str | None = None,
@@ -171,6 +173,7 @@ class Memory:
         if wait and indexing.in_host_transaction(self.using):
             message = "wait=True cannot embed inside an open transaction."
             raise Unsupported(message, field="wait")
+        self._refuse_secret_scope()
         rows = prepare(
             read(entries, limits=self.limits),
             origin=origin or self.origin,
@@ -392,6 +395,11 @@ class Memory:
         if not settings.EMBEDDERS:
             return None
         return backends.get_embedder(self.embedder)
+
+    def _refuse_secret_scope(self) -> None:
+        """A scope is an identity as a key is: it cannot be redacted."""
+        for level in ("owner", "agent", "thread"):
+            self.redaction.check_names({level: getattr(self.scope, level)})
 
     def _space_to_write(self) -> indexing.Space | None:
         embedder = self._embedder()

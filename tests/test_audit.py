@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
+from django.test import override_settings
 
 from prism_memory import audit
 from prism_memory.errors import Invalid, LimitExceeded
@@ -60,6 +61,18 @@ def test_a_reason_is_a_persons_few_words() -> None:
     with pytest.raises(Invalid):
         record(reason="a\0")
     assert AuditEvent.objects.count() == 1
+
+
+def test_a_reason_is_redacted() -> None:
+    """B94, B133: whoever gave it, by whatever door."""
+    redacting = {"SECRETS": ("hunter2",), "REDACTOR": f"{__name__}.without_numbers"}
+    with override_settings(PRISM_MEMORY=redacting):
+        record(reason="their password hunter2, card 1234-5678")
+    assert AuditEvent.objects.get().reason == "their password [redacted], card <card>"
+
+
+def without_numbers(text: str) -> str:
+    return text.replace("1234-5678", "<card>")
 
 
 @pytest.mark.parametrize("detail", [{"at": NOON}, {1: "a"}, {"a": "\0"}], ids=repr)

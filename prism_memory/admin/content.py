@@ -24,8 +24,8 @@ from prism_memory import access
 from prism_memory.admin.badges import Tone
 from prism_memory.admin.using import using
 from prism_memory.conf import settings
-from prism_memory.lifecycle.redaction import Redaction
 from prism_memory.models import GateState, Record, Scope
+from prism_memory.redaction import Redaction
 from prism_memory.types import ReadMode
 
 FIELDS: Final = ("text", "lexical_text", "embed_text", "metadata", "gate_markers")

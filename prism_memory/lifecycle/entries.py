@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 from prism_memory.conf import Limits, settings
 from prism_memory.db.languages import LANGUAGES
 from prism_memory.errors import Conflict, Invalid, LimitExceeded
-from prism_memory.lifecycle.redaction import Redaction
+from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Consent,
     ConsentSource,
@@ -214,7 +214,7 @@ def _redacted(
     return replace(
         entry,
         **texts,  # type: ignore[arg-type] # mypy takes each for any field
-        metadata=redaction.json(entry.metadata),
+        metadata=redaction.json(entry.metadata, "metadata"),
         source=_redacted_source(entry.source, redaction),
         importance=_importance(entry, redaction, derive),
         reflection=None,
@@ -234,7 +234,8 @@ def _importance(
 ) -> float | None:
     if entry.importance is not None or entry.reflection is None or derive is None:
         return entry.importance
-    value = check_finite(derive(redaction.json(entry.reflection)), "importance")
+    reflection = redaction.json(entry.reflection, "reflection")
+    value = check_finite(derive(reflection), "importance")
     return min(1.0, max(0.0, value))
 
 

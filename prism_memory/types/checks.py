@@ -21,7 +21,7 @@ METADATA_DEPTH: Final = 32
 
 FIRST_TIME: Final = dt.datetime(1, 1, 2, tzinfo=dt.UTC)
 LAST_TIME: Final = dt.datetime.max.replace(day=30, tzinfo=dt.UTC)
-"""A day less than what a ``datetime`` holds: then it also fits in any session's zone."""
+"""A day less than a ``datetime`` holds: then it also fits in any session's zone."""
 
 
 def uuid7() -> uuid.UUID:

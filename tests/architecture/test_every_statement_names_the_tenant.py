@@ -22,10 +22,10 @@ from prism_memory.access import Reader
 from prism_memory.conf import Limits
 from prism_memory.db.queries import named
 from prism_memory.lifecycle.entries import prepare
-from prism_memory.lifecycle.redaction import Redaction
 from prism_memory.memory import Memory
 from prism_memory.models import EmbeddingSpace, Run
 from prism_memory.models.choices import RunState
+from prism_memory.redaction import Redaction
 from prism_memory.types import Actor, Consent, Entry, Lineage, Permission, SourceRef
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, remember_one

@@ -11,7 +11,7 @@ import pytest
 from prism_memory.conf import Limits, Settings
 from prism_memory.errors import Conflict, Invalid, LimitExceeded
 from prism_memory.lifecycle.entries import Row, prepare, read
-from prism_memory.lifecycle.redaction import Redaction
+from prism_memory.redaction import Redaction
 from prism_memory.types import Consent, Entry, Lineage, Origin, SourceRef, Trust
 from tests.factories import ADA
 

@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 from django.test import override_settings
+from hypothesis import given
+from hypothesis import strategies as st
 
-from prism_memory.errors import Invalid, LimitExceeded, PrismMemoryError
-from prism_memory.lifecycle.redaction import REDACTED, Redaction
+from prism_memory.errors import (
+    Invalid,
+    LimitExceeded,
+    Misconfigured,
+    PrismMemoryError,
+)
+from prism_memory.redaction import REDACTED, Redaction
 from prism_memory.types import Entry, SourceRef
-from tests.factories import make_memory
+from tests.factories import make_memory, make_scope
 from tests.lifecycle.embedders import Watched, embedding_with
 from tests.tables import holding
 
@@ -45,6 +52,58 @@ class TestPlain:
         redaction = Redaction(secrets=["ab", "abc", ""])
         assert redaction.text("abcd ab") == f"{REDACTED}d {REDACTED}"
 
+    @given(st.lists(st.text("ab", max_size=4), max_size=4), st.text("abc", max_size=12))
+    def test_whatever_a_secret_covers_is_gone_and_nothing_else(self, secrets, text):
+        """Against a model that marks each letter by itself."""
+        covered: set[int] = set()
+        for secret in filter(None, secrets):
+            for at in range(len(text)):
+                if text.startswith(secret, at):
+                    covered.update(range(at, at + len(secret)))
+        kept = "".join(word for at, word in enumerate(text) if at not in covered)
+        assert Redaction(secrets=secrets).mask(text).replace(REDACTED, "") == kept
+
+    @pytest.mark.parametrize(
+        ("secrets", "text", "shown"),
+        [
+            (["abcd", "cdef"], "xabcdefx", f"x{REDACTED}x"),
+            (["cdef", "abcd"], "abcdef cdef", f"{REDACTED} {REDACTED}"),
+            (["aba"], "ababa", REDACTED),
+            (["ab"], "abab", REDACTED * 2),
+        ],
+    )
+    def test_overlapping_secrets_leave_no_tail(self, secrets, text, shown):
+        """B133."""
+        assert Redaction(secrets=secrets).mask(text) == shown
+
+    @pytest.mark.parametrize(
+        "wrong", ["hunter2", b"hunter2", [b"hunter2"], [7], 7, None, {"hunter2": 1}]
+    )
+    def test_secrets_that_are_no_list_of_strings_are_refused(self, wrong):
+        """B133: of a bare string each letter would be taken for a secret."""
+        with pytest.raises(Invalid) as refused:
+            make_memory(secrets=wrong)
+        assert refused.value.field == "secrets"
+        setting = override_settings(PRISM_MEMORY={"SECRETS": wrong})
+        with setting, pytest.raises(Misconfigured) as misconfigured:
+            make_memory()
+        assert misconfigured.value.field == "SECRETS"
+        assert "hunter2" not in f"{refused.value}{misconfigured.value}"
+
+    @pytest.mark.parametrize(
+        "metadata",
+        [
+            {"a": {"k one": 1, "k two": 2}},
+            {"k one": 1, f"k {REDACTED}": 2},
+        ],
+        ids=repr,
+    )
+    def test_keys_that_become_one_are_refused(self, metadata):
+        """B94: else one of the two values would be lost without a word."""
+        with pytest.raises(Invalid) as refused:
+            Redaction(secrets=["one", "two"]).json(metadata, "metadata")
+        assert refused.value.field == "metadata"
+
     def test_the_redactor_runs_before_the_secrets(self):
         redaction = Redaction(str.lower, ["secret"])
         assert redaction.text("A SECRET") == f"a {REDACTED}"
@@ -61,7 +120,7 @@ class TestPlain:
 
     def test_json_keeps_its_shape(self):
         value = {"a": [1, True, None, "s"], "s": ({"b": "s"},)}
-        assert Redaction(secrets=["s"]).json(value) == {
+        assert Redaction(secrets=["s"]).json(value, "value") == {
             "a": [1, True, None, REDACTED],
             REDACTED: [{"b": REDACTED}],
         }
@@ -145,6 +204,16 @@ class TestCanary:
             memory.remember([given])
         assert CANARY not in f"{refused.value} {refused.value.field}"
         assert isinstance(refused.value, Invalid | LimitExceeded)
+
+    @pytest.mark.parametrize("level", ["owner", "agent", "thread"])
+    def test_a_scope_named_by_a_secret_takes_nothing(self, level):
+        """B94: a scope's names are stored, and cannot be redacted."""
+        memory = make_memory(make_scope(**{level: f"x {CANARY}"}), secrets=[CANARY])
+        with pytest.raises(Invalid) as refused:
+            memory.remember("words")
+        assert refused.value.field == level
+        assert CANARY not in str(refused.value)
+        assert holding(CANARY) == []
 
     def test_the_derived_key_does_not_give_it_away(self):
         """B85: else a guess could be checked against the hash."""
