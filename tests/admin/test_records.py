@@ -117,6 +117,21 @@ def test_in_strict_mode_what_nobody_consented_to_is_withheld(
         assert SECRET not in root.get(records()).text
 
 
+def test_a_secret_that_was_set_later_is_masked_in_the_list(
+    root: Client, settings: Any
+) -> None:
+    """B133. Also where the preview ends within it."""
+    make_record(f"Say {SECRET}.")
+    make_record("x " * 70 + SECRET * 20)
+    assert SECRET in root.get(records()).text
+    with override_settings(
+        PRISM_MEMORY={**settings.PRISM_MEMORY, "SECRETS": (SECRET, SECRET * 20)}
+    ):
+        page = root.get(records()).text
+    assert "Say [redacted]." in page
+    assert SECRET[:5] not in page
+
+
 def test_visible_words_are_shown_and_searched(root: Client) -> None:
     record = make_record("Grace plays the cello.", fields={"metadata": {"a": 1}})
     make_record("Ada likes tea.")

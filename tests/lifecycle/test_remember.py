@@ -11,6 +11,7 @@ import pytest
 from prism_memory.errors import Conflict, Invalid, LimitExceeded, NotVisible
 from prism_memory.memory import Memory
 from prism_memory.models import Embedding, LineageEdge, Record
+from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import (
     Consent,
     Entry,
@@ -204,6 +205,16 @@ class TestRefusals:
         with pytest.raises(Conflict):
             make_memory().remember({"text": "new", "key": "k"})
         assert stored(record.id).text == record.text
+
+    def test_a_scope_under_whose_id_another_is_stored_is_refused(self):
+        """Of two names with one hash, the second writes nothing into the first."""
+        remember_one("a")
+        ScopeRow.objects.filter(tenant="acme").update(owner="eve")
+        before = counts()
+        with pytest.raises(Conflict) as refused:
+            make_memory().remember("b")
+        assert refused.value.field == "scope"
+        assert counts() == before
 
     def test_a_hold_that_was_cleared_holds_no_more(self):
         record = make_record(fields={"key": "k"})
