@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from functools import partial
@@ -187,6 +188,39 @@ def test_a_revocation_while_it_is_overwritten_is_never_undone():
         together([hide, overwrite, overwrite])
         assert Record.objects.get(id=record_id).visible is False
         assert record_id not in {item.id for item in make_memory().list()}
+
+
+def test_changes_of_consent_at_the_same_moment_all_count():
+    """The second waits for the first, and goes on from what that wrote."""
+    record_id = remember_one("a")
+    changed = threading.Event()
+
+    def first() -> None:
+        with transaction.atomic():
+            make_memory().set_consent(record_id, label="user")
+            changed.set()
+            wait_for_a_waiter()
+
+    def second() -> None:
+        assert changed.wait(60)
+        make_memory().set_consent(record_id, label="profile")
+
+    together([first, second])
+    assert Record.objects.get(id=record_id).version == 3
+
+
+def wait_for_a_waiter() -> None:
+    """Return when another connection waits for a lock."""
+    for _ in range(6_000):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            if cursor.fetchone() != (0,):
+                return
+        time.sleep(0.01)
+    pytest.fail("nobody ever waited")
 
 
 def test_writers_of_two_tenants_do_not_wait_for_each_other():
