@@ -16,18 +16,21 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from psycopg import sql
 
+from prism_memory.conf import settings
 from prism_memory.db.expressions import NamedCondition
 from prism_memory.db.filters import Compiled
 from prism_memory.db.queries import named
-from prism_memory.errors import Invalid, NotVisible
+from prism_memory.errors import Invalid, Misconfigured, NotVisible
 from prism_memory.models import Record
 from prism_memory.types import (
     Kind,
     ReadMode,
     Scope,
     Tier,
+    check_bool,
     check_choice,
     check_text,
+    check_time,
     check_uuid,
 )
 
@@ -55,8 +58,9 @@ class Reader:
         where: Conditions on the metadata.
 
     Raises:
-        Invalid: An unknown kind or tier, a name that cannot be stored, an id that is
-            none, or a single value where a collection is meant.
+        Invalid: An unknown mode, kind or tier, a name that cannot be stored, an id that
+            is none, a naive time, a strictness that is no bool, or a single value where
+            a collection is meant.
     """
 
     scope: Scope
@@ -72,6 +76,9 @@ class Reader:
     where: Compiled = field(default_factory=Compiled)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "mode", check_choice(self.mode, ReadMode, "mode"))
+        check_bool(self.strict, "strict")
+        self._check_moments()
         for name, check in NARROWING.items():
             values = getattr(self, name)
             if values is None:
@@ -82,6 +89,14 @@ class Reader:
             object.__setattr__(self, name, [check(value, name) for value in values])
         if self.partition is not None:
             check_text(self.partition, "partition")
+
+    def _check_moments(self) -> None:
+        for name in ("at", "valid_at"):
+            moment = check_time(getattr(self, name), name)
+            if moment is None and name == "at":
+                message = "A reading needs its moment."
+                raise Invalid(message, field="at")
+            object.__setattr__(self, name, moment)
 
     def condition(self) -> sql.Composed:
         """Return the rule as SQL over the row called ``record``."""
@@ -107,6 +122,30 @@ class Reader:
             "ids": self.ids,
             **self.where.parameters,
         }
+
+
+def strictness(*wishes: bool | None) -> bool:
+    """Return the first wish that was given, else the setting ``REQUIRE_CONSENT``.
+
+    Raises:
+        Invalid: A wish is neither true nor false.
+        Misconfigured: The setting is neither: ``"off"`` must not pass for true.
+    """
+    given = [wish for wish in map(check_wish, wishes) if wish is not None]
+    setting: object = settings.REQUIRE_CONSENT
+    if not isinstance(setting, bool):
+        message = "The setting REQUIRE_CONSENT must be True or False."
+        raise Misconfigured(message, field="REQUIRE_CONSENT")
+    return given[0] if given else setting
+
+
+def check_wish(value: object) -> bool | None:
+    """Return ``require_consent`` if it is true, false or not given.
+
+    Raises:
+        Invalid: It is none of these.
+    """
+    return None if value is None else check_bool(value, "require_consent")
 
 
 def _texts(values: Collection[str] | None) -> list[str] | None:

@@ -21,7 +21,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from prism_memory import backends, indexing, lifecycle, recall
-from prism_memory.access import Reader
+from prism_memory.access import Reader, check_wish, strictness
 from prism_memory.conf import Limits, check_limit, settings
 from prism_memory.db.filters import compile_filter
 from prism_memory.errors import (
@@ -47,7 +47,9 @@ from prism_memory.types import (
     Scope,
     Tier,
     Vector,
+    check_bool,
     check_choice,
+    check_part,
     check_text,
     check_time,
     check_uuid,
@@ -99,7 +101,7 @@ class Memory:
         read: ``chain`` sees the scope and every level above, ``exact`` only itself.
         limits: Limits of this memory by lower-case name, up to their hard caps.
         redactor: Run over every text before it is stored; on top, ``SECRETS``.
-        secrets: More strings to take out, of what is stored and of what is shown; a list.
+        secrets: More strings to take out, of what is stored and of what is shown.
         require_consent: See only what was consented to; the setting when None.
         importance_from: Derives an entry's importance from its reflection.
         embedder: Alias of the embedder; the setting when None.
@@ -127,12 +129,12 @@ class Memory:
         using: str | None = None,
     ) -> None:
         self.scope = check_scope(scope)
-        self.origin = origin
-        self.actor = actor or Actor()
+        self.origin = check_part(origin, Origin, "origin")
+        self.actor = check_part(actor, Actor, "actor") or Actor()
         self.mode = check_choice(read, ReadMode, "read")
         self.limits = Limits(limits)
         self.redaction = Redaction.configured(redactor, secrets)
-        self.require_consent = require_consent
+        self.require_consent = check_wish(require_consent)
         self.importance_from = importance_from
         self.embedder = embedder or settings.EMBEDDER
         self.using = using or settings.DATABASE
@@ -170,13 +172,14 @@ class Memory:
                 before it commits; lineage in one that is not READ COMMITTED.
             Aborted: ``cancelled`` said so.
         """
+        check_bool(wait, "wait")
         if wait and indexing.in_host_transaction(self.using):
             message = "wait=True cannot embed inside an open transaction."
             raise Unsupported(message, field="wait")
         self._refuse_secret_scope()
         rows = prepare(
             read(entries, limits=self.limits),
-            origin=origin or self.origin,
+            origin=check_part(origin, Origin, "origin") or self.origin,
             limits=self.limits,
             redaction=self.redaction,
             importance_from=self.importance_from,
@@ -435,8 +438,7 @@ class Memory:
         require_consent: bool | None = None,
         **narrowing: Any,  # noqa: ANN401 - fields of Reader
     ) -> Reader:
-        wishes = (require_consent, self.require_consent, settings.REQUIRE_CONSENT)
-        strict = next(wish for wish in wishes if wish is not None)
+        strict = strictness(require_consent, self.require_consent)
         return Reader(scope=self.scope, mode=self.mode, strict=strict, **narrowing)
 
     def _question(self, query: str) -> str:
@@ -505,7 +507,7 @@ def check_legs(legs: str) -> str:
     Raises:
         Invalid: It has not.
     """
-    if legs not in {"hybrid", "vector", "text"}:
+    if legs not in ("hybrid", "vector", "text"):
         message = "legs must be hybrid, vector or text."
         raise Invalid(message, field="legs")
     return legs

@@ -25,7 +25,7 @@ class Redaction:
 
     Raises:
         Invalid: The secrets are no collection of strings. One string is none: its
-            letters would be taken for the secrets.
+            letters would be taken for the secrets. Or the redactor is no function.
     """
 
     redactor: Callable[[str], str] | None = None
@@ -33,6 +33,10 @@ class Redaction:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "secrets", check_secrets(self.secrets))
+        redactor: object = self.redactor
+        if not (redactor is None or callable(redactor)):
+            message = "redactor must be a function of one text."
+            raise Invalid(message, field="redactor")
 
     @classmethod
     def configured(

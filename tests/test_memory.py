@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
 import subprocess
 import sys
@@ -12,12 +13,14 @@ import pytest
 from django.test import override_settings
 
 from example_project.embedded import CHECKOUT
+from prism_memory.access import Reader
 from prism_memory.conf import Settings
 from prism_memory.errors import (
     Aborted,
     EmbedderMismatch,
     Invalid,
     LimitExceeded,
+    Misconfigured,
     NotVisible,
     ScopeDenied,
 )
@@ -63,6 +66,71 @@ class TestConstruction:
 
     def test_the_system_acts_by_default(self):
         assert make_memory().actor == Actor("system")
+
+
+@pytest.mark.django_db
+class TestWishes:
+    """What reads as true is not true, and the other way round."""
+
+    @pytest.mark.parametrize("wish", ["off", "no", "", 0, 1, [], {"on": False}])
+    def test_a_consent_wish_is_true_or_false(self, wish):
+        for ask in (
+            lambda: make_memory(require_consent=wish),
+            lambda: make_memory().recall("words", require_consent=wish),
+        ):
+            with pytest.raises(Invalid) as refused:
+                ask()
+            assert refused.value.field == "require_consent"
+        with pytest.raises(Invalid):
+            Reader(make_scope(), strict=wish)
+
+    @pytest.mark.parametrize("wish", ["off", 0, 1, None])
+    def test_a_consent_setting_is_true_or_false(self, wish):
+        setting = override_settings(PRISM_MEMORY={"REQUIRE_CONSENT": wish})
+        with setting, pytest.raises(Misconfigured) as refused:
+            make_memory().list()
+        assert refused.value.field == "REQUIRE_CONSENT"
+
+    @pytest.mark.parametrize("wish", ["no", 0, 1, None])
+    def test_waiting_is_true_or_false(self, wish):
+        with pytest.raises(Invalid) as refused:
+            make_memory().remember("words", wait=wish)
+        assert refused.value.field == "wait"
+        assert not Record.objects.filter(tenant="acme").exists()
+
+    @pytest.mark.parametrize("wrong", ["user", {"trust": "user"}, Trust.USER, 7])
+    def test_who_vouches_and_who_acts_are_named_by_their_types(self, wrong):
+        for given in ({"origin": wrong}, {"actor": wrong}):
+            with pytest.raises(Invalid) as refused:
+                make_memory(**given)
+            assert {refused.value.field} == {*given}
+        with pytest.raises(Invalid):
+            make_memory().remember("words", origin=wrong)
+
+    @pytest.mark.parametrize("wrong", [["text"], {"text"}, None, "both"])
+    def test_legs_that_are_not_there_are_refused(self, wrong):
+        with pytest.raises(Invalid) as refused:
+            make_memory().recall("words", legs=wrong)
+        assert refused.value.field == "legs"
+
+    def test_a_redactor_is_a_function(self):
+        with pytest.raises(Invalid) as refused:
+            make_memory(redactor="path.of.redact")
+        assert refused.value.field == "redactor"
+
+    @pytest.mark.parametrize(
+        "given",
+        [{"mode": "all"}, {"valid_at": dt.datetime(2026, 1, 1)}, {"at": None}],  # noqa: DTZ001
+        ids=str,
+    )
+    def test_a_reader_checks_what_it_asks_by(self, given):
+        with pytest.raises(Invalid):
+            Reader(make_scope(), **given)
+
+    def test_a_mode_given_as_a_word_is_that_mode(self):
+        scope = make_scope()
+        assert Reader(scope, mode="chain").mode is ReadMode.CHAIN  # type: ignore[arg-type]
+        assert len(scope.visible("chain")) == 4  # type: ignore[arg-type]
 
 
 @pytest.mark.django_db

@@ -248,3 +248,11 @@ def test_ids_of_one_moment_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     for bits in (range(62), range(64, 76)):  # each random bit is set in some id
         assert all(any(i.int >> bit & 1 for i in ids) for bit in bits)
         assert all(any(not i.int >> bit & 1 for i in ids) for bit in bits)
+
+
+@pytest.mark.parametrize("wrong", ["readwrite", "read", ["all"], None, 7])
+def test_a_grant_holds_a_set_of_known_permissions(wrong: Any) -> None:
+    """In one text every permission that it contains would be found."""
+    with pytest.raises(Invalid) as refused:
+        Grant(make_scope(), wrong, ADA, Actor())
+    assert refused.value.field == "permissions"

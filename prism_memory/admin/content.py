@@ -52,7 +52,7 @@ def reader(
     return access.Reader(
         scope=scope.value,
         mode=ReadMode.EXACT,
-        strict=settings.REQUIRE_CONSENT,
+        strict=access.strictness(),
         at=at,
         ids=ids,
     )

@@ -9,9 +9,11 @@ import os
 import time
 import uuid
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 from prism_memory.errors import Invalid, LimitExceeded
+
+P = TypeVar("P")
 
 NAME_BYTES: Final = 256
 """Longest name, key or id in bytes of UTF-8: a btree entry holds 2,704 bytes."""
@@ -154,6 +156,18 @@ def check_bool(value: object, name: str) -> bool:
         message = f"{name} must be true or false."
         raise Invalid(message, field=name)
     return value
+
+
+def check_part(value: object, kind: type[P], name: str) -> P | None:
+    """Return ``value`` if it is one of ``kind`` or None.
+
+    Raises:
+        Invalid: It is neither.
+    """
+    if value is None or isinstance(value, kind):
+        return value
+    message = f"{name} must be of the type {kind.__name__}."
+    raise Invalid(message, field=name)
 
 
 def check_finite(value: object, name: str) -> float:

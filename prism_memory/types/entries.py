@@ -15,6 +15,7 @@ from prism_memory.types.checks import (
     check_finite,
     check_json,
     check_name,
+    check_part,
     check_text,
     check_time,
 )
@@ -201,10 +202,7 @@ class Entry:
             ("source", SourceRef),
             ("origin", Origin),
         ):
-            value = getattr(self, name)
-            if not (value is None or isinstance(value, kind)):
-                message = f"{name} must be a {kind.__name__}."
-                raise Invalid(message, field=name)
+            check_part(getattr(self, name), kind, name)
         if self.kind is Kind.CHUNK and self.source is None:
             message = "A chunk needs the source it is a part of."
             raise Invalid(message, field="source")

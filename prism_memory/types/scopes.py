@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from prism_memory.errors import PermissionDenied, ScopeDenied
+from prism_memory.errors import Invalid, PermissionDenied, ScopeDenied
 from prism_memory.types.checks import check_name
 from prism_memory.types.vocabulary import Permission, ReadMode, Trust, check_choice
 
@@ -87,8 +87,13 @@ class Scope:
         yield from dict.fromkeys(seen)
 
     def visible(self, mode: ReadMode) -> tuple[Scope, ...]:
-        """Return the scopes that a reader standing here sees."""
-        return tuple(self.chain()) if mode is ReadMode.CHAIN else (self,)
+        """Return the scopes that a reader standing here sees.
+
+        Raises:
+            Invalid: An unknown mode.
+        """
+        chosen = check_choice(mode, ReadMode, "mode")
+        return tuple(self.chain()) if chosen is ReadMode.CHAIN else (self,)
 
     def opens(self, other: Scope) -> bool:
         """Tell whether ``other`` is this scope or lies below it.
@@ -141,12 +146,24 @@ class Grant:
         permissions: What is allowed there and below.
         origin: Trust and writer of what the caller writes; no request changes it.
         actor: Who acts, as the audit names them.
+
+    Raises:
+        Invalid: A permission is unknown, or one is given where a set is meant: in
+            ``"readwrite"`` each would be found.
     """
 
     scope: Scope
     permissions: frozenset[Permission]
     origin: Origin
     actor: Actor
+
+    def __post_init__(self) -> None:
+        given: object = self.permissions
+        if isinstance(given, str) or not isinstance(given, Collection):
+            message = "permissions must be a set of them."
+            raise Invalid(message, field="permissions")
+        chosen = {check_choice(one, Permission, "permissions") for one in given}
+        object.__setattr__(self, "permissions", frozenset(chosen))
 
     def narrowed(self, *, owner: str = "", agent: str = "", thread: str = "") -> Scope:
         """Return the scope that a caller chose: the grant's own, or one below it.
