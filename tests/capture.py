@@ -40,8 +40,10 @@ def tenant_models() -> list[type[Model]]:
 def unnamed_tables(sql: str) -> list[str]:
     """Return the tenants' tables that a statement reads or writes without the tenant.
 
-    A table under an alias needs ``alias.tenant``; one without, its own name's or a
-    bare ``tenant``. An insert needs the column, and so does its conflict's target.
+    A table under an alias needs ``alias.tenant`` compared with something, in the same
+    SELECT: another's of the same alias does not count. One without an alias needs its
+    own name's or a bare ``tenant``. An insert needs the column, and so does its
+    conflict's target.
     """
     tables = {model._meta.db_table for model in tenant_models()}
     return [
@@ -58,8 +60,39 @@ def _names_tenant(use: re.Match[str], sql: str) -> bool:
         return all(re.search(r"\btenant\b", part.split(")")[0]) for part in lists)
     table, alias = use["table"], use["alias"]
     name = table if alias is None or alias.lower() in WORDS else alias
-    bare = r"|(?<![.\w])tenant\b" if name == table else ""
-    return bool(re.search(rf'\b{name}"?\."?tenant\b{bare}', sql))
+    tenant = rf'\b{name}"?\."?tenant\b"?'
+    if name == table:
+        tenant = rf'(?:{tenant}|(?<![.\w])"?tenant\b"?)'
+    compared = rf"{tenant}\s*(?:=|>|IN\b)|=\s*{tenant}"
+    return bool(re.search(compared, own_select(sql, use.start()), re.IGNORECASE))
+
+
+def own_select(sql: str, place: int) -> str:
+    """Return the SELECT around a place, without those nested in it or united to it."""
+    depth, begin = 0, place
+    while begin and depth >= 0:
+        begin -= 1
+        depth += {")": 1, "(": -1}.get(sql[begin], 0)
+    begin += depth < 0
+    own, before = _without_nested(sql[begin:]), _without_nested(sql[begin:place])
+    parts = re.split(r"\bUNION\b", own)
+    return parts[len(re.findall(r"\bUNION\b", before))]
+
+
+def _without_nested(sql: str) -> str:
+    """Return it up to the parenthesis that ends it, without the SELECTs inside."""
+    kept, stack = [], [True]
+    for place, sign in enumerate(sql):
+        if sign == "(":
+            nested = re.match(r"\(\s*(SELECT|WITH)\b", sql[place:], re.IGNORECASE)
+            stack.append(stack[-1] and not nested)
+        if sign == ")":
+            stack.pop()
+            if not stack:
+                break
+        if stack[-1]:
+            kept.append(sign)
+    return "".join(kept)
 
 
 @dataclass

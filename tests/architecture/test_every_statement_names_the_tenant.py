@@ -272,6 +272,40 @@ def test_a_named_statement_names_the_tenant(name: str, text: str) -> None:
     assert not unnamed_tables(text), name
 
 
+@pytest.mark.parametrize(
+    ("tied", "statement"),
+    [
+        (True, "JOIN prism_memory_tombstone AS stone ON stone.tenant = edge.tenant"),
+        (False, "JOIN prism_memory_tombstone AS stone ON stone.target_ref = 'a'"),
+        (False, "JOIN prism_memory_tombstone AS stone ON (SELECT stone.tenant = 'a')"),
+        (True, "UNION SELECT FROM prism_memory_tombstone AS t WHERE t.tenant = 'a'"),
+        (False, "UNION SELECT FROM prism_memory_lineageedge AS edge WHERE TRUE"),
+    ],
+)
+@pytest.mark.parametrize("nested", ["{}", "SELECT 1 WHERE EXISTS ({}) AND TRUE"])
+def test_each_side_of_a_join_must_be_tied(
+    tied: bool, statement: str, nested: str
+) -> None:
+    """Another SELECT may use the same alias, and tie it."""
+    sql = (
+        "SELECT FROM prism_memory_lineageedge AS edge"
+        " {} AND (edge.tenant = %(tenant)s OR FALSE)"
+    )
+    if "UNION" in statement:
+        sql = "SELECT FROM prism_memory_lineageedge AS edge WHERE edge.tenant = 'a' {}"
+    sql = nested.format(sql.format(statement))
+    other = "SELECT FROM prism_memory_tombstone AS stone WHERE stone.tenant = 'a'"
+    assert bool(unnamed_tables(f"WITH other AS ({other}) {sql}")) is not tied
+
+
+def test_a_rule_without_a_tie_is_found() -> None:
+    """B22: in the middle of the rule, whose other parts use the same alias."""
+    rule = dict(statements())["access.visible"]
+    tie = "stone.tenant = edge.tenant"
+    assert tie in rule
+    assert unnamed_tables(rule.replace(tie, "TRUE")) == ["prism_memory_tombstone"]
+
+
 def test_the_watch_is_not_blind() -> None:
     seen = Captured([("SELECT 1 FROM prism_memory_record", None)])
     with pytest.raises(AssertionError):
