@@ -143,6 +143,9 @@ class Settings:
     FILTER_TERMS = Setting(
         32, help="Comparisons of one filter.", minimum=1, maximum=128, limit=True
     )
+    RECALL_IDS = Setting(
+        256, help="Ids that one recall names.", minimum=1, maximum=256, limit=True
+    )
     LIST_ROWS = Setting(
         100, help="Rows of one page of a list.", minimum=1, maximum=200, limit=True
     )
@@ -218,6 +221,7 @@ class Limits:
     query_characters: int
     query_words: int
     filter_terms: int
+    recall_ids: int
     list_rows: int
 
     def __init__(self, given: Mapping[str, int] | None = None) -> None:

@@ -280,13 +280,13 @@ class Memory:
             namespaces: Only these.
             partition: Only this one, matched exactly.
             filter: Conditions on the metadata; see ``prism_memory.db.filters``.
-            ids: Only these records.
+            ids: Only these records; 256 at most (``recall_ids``).
             valid_at: Moment that validity is judged by; now when None. Aware.
             require_consent: See only what was consented to; the memory's when None.
 
         Raises:
             Invalid: The query is blank, or an argument is not acceptable.
-            LimitExceeded: ``top_k`` or the query is over its limit.
+            LimitExceeded: ``top_k``, the query, the filter or ``ids`` is over a limit.
             EmbedderMismatch: The stored vectors are another embedder's.
         """
         reader = self._reader(
@@ -294,7 +294,7 @@ class Memory:
             tiers=tiers,
             namespaces=namespaces,
             partition=partition,
-            ids=ids,
+            ids=self._listed(ids),
             where=compile_filter(filter, terms=self.limits.filter_terms),
             valid_at=check_time(valid_at, "valid_at"),
             require_consent=require_consent,
@@ -455,6 +455,15 @@ class Memory:
             message = f"query has more than {most} different words (query_words)."
             raise LimitExceeded(message, field="query")
         return text
+
+    def _listed(
+        self, ids: Collection[uuid.UUID] | None
+    ) -> Collection[uuid.UUID] | None:
+        most = self.limits.recall_ids
+        if isinstance(ids, Collection) and len(ids) > most:
+            message = f"ids holds more than {most} (recall_ids)."
+            raise LimitExceeded(message, field="ids")
+        return ids
 
     def _limit(self, given: int | None, limit: str, name: str) -> int:
         value = getattr(self.limits, limit) if given is None else given

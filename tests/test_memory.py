@@ -107,6 +107,17 @@ class TestWishes:
         with pytest.raises(Invalid):
             make_memory().remember("words", origin=wrong)
 
+    def test_a_recall_names_so_many_ids_and_no_more(self):
+        """B30."""
+        memory = make_memory(limits={"recall_ids": 2})
+        ids = [uuid.uuid4() for _ in range(257)]
+        assert not memory.recall("words", ids=ids[:2]).hits
+        assert not make_memory().recall("words", ids=ids[:256]).hits
+        for asked, some in ((memory, ids[:3]), (make_memory(), ids)):
+            with pytest.raises(LimitExceeded, match="recall_ids") as refused:
+                asked.recall("words", ids=some)
+            assert refused.value.field == "ids"
+
     @pytest.mark.parametrize("wrong", [["text"], {"text"}, None, "both"])
     def test_legs_that_are_not_there_are_refused(self, wrong):
         with pytest.raises(Invalid) as refused:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from prism_memory import types
 from prism_memory.errors import Invalid, LimitExceeded, PrismMemoryError
 from prism_memory.types import Entry
+from prism_memory.types.checks import JSON_NODES
 from tests.factories import NOON
 
 ODD = [
@@ -194,6 +195,22 @@ def test_metadata_nests_32_levels_and_no_more() -> None:
     cyclic["self"] = cyclic
     with pytest.raises(LimitExceeded):
         Entry("x", metadata=cyclic)
+
+
+def test_values_that_are_held_many_times_count_each_time() -> None:
+    """B30: a kilobyte of Python may be a billion values of JSON."""
+    doubled: Any = 1
+    for _ in range(30):
+        doubled = [doubled, doubled]
+    with pytest.raises(LimitExceeded, match="more than 100,000 values") as refused:
+        Entry("x", metadata={"a": doubled})
+    assert refused.value.field == "metadata"
+    flat = [0] * (JSON_NODES - 1)
+    types.check_json(flat, "value")
+    with pytest.raises(LimitExceeded):
+        types.check_json([*flat, 0], "value")
+    with pytest.raises(LimitExceeded):
+        types.check_json({str(n): n for n in range(JSON_NODES)}, "value")
 
 
 json_values = st.recursive(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
@@ -72,6 +73,15 @@ class Row:
         """What makes it one record in its scope."""
         entry = self.entry
         return (entry.kind.value, entry.namespace, entry.partition, self.key)
+
+    @property
+    def said(self) -> tuple[object, ...]:
+        """What two rows of one record must agree on.
+
+        The metadata as its text, in one order: to Python 1 and True are equal.
+        """
+        metadata = json.dumps(json.loads(self.metadata_json), sort_keys=True)
+        return (replace(self.entry, metadata={}), self.origin, metadata)
 
     @property
     def default_consent(self) -> str:
@@ -268,7 +278,7 @@ def _distinct(rows: Sequence[Row]) -> tuple[Row, ...]:
     seen: dict[Identity, Row] = {}
     for row in rows:
         first = seen.setdefault(row.identity, row)
-        if (first.entry, first.origin) != (row.entry, row.origin):
+        if first is not row and first.said != row.said:
             message = "Two entries of the batch have the same key and differ."
             raise Conflict(message, field="key")
     return tuple(seen[row.identity] for row in rows)

@@ -8,7 +8,7 @@ import math
 import os
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, TypeVar
 
 from prism_memory.errors import Invalid, LimitExceeded
@@ -20,6 +20,10 @@ NAME_BYTES: Final = 256
 
 METADATA_DEPTH: Final = 32
 """Deepest nesting of metadata."""
+
+JSON_NODES: Final = 100_000
+"""Most values of one JSON value. What is held twice counts twice: thirty lists, each of
+which holds the next twice, are a billion values in a kilobyte."""
 
 FIRST_TIME: Final = dt.datetime(1, 1, 2, tzinfo=dt.UTC)
 LAST_TIME: Final = dt.datetime.max.replace(day=30, tzinfo=dt.UTC)
@@ -105,18 +109,25 @@ def check_json(value: object, name: str, *, depth: int = METADATA_DEPTH) -> None
     Raises:
         Invalid: A type JSON lacks, a key that is no string, NaN or an infinity, or
             text that cannot be stored; see ``check_text``.
-        LimitExceeded: Nested deeper than ``depth``.
+        LimitExceeded: Nested deeper than ``depth``, or more than 100,000 values.
     """
+    _check_json(value, name, depth, iter(range(JSON_NODES)))
+
+
+def _check_json(value: object, name: str, depth: int, left: Iterator[int]) -> None:
+    if next(left, None) is None:
+        message = f"{name} holds more than {JSON_NODES:,} values."
+        raise LimitExceeded(message, field=name)
     if depth < 0:
         message = f"{name} is nested deeper than {METADATA_DEPTH} levels."
         raise LimitExceeded(message, field=name)
     if isinstance(value, Mapping):
-        for key in value:
+        for key, item in value.items():
             check_text(key, f"a key of {name}")
-        check_json([*value.values()], name, depth=depth)
+            _check_json(item, name, depth - 1, left)
     elif isinstance(value, list | tuple):
         for item in value:
-            check_json(item, name, depth=depth - 1)
+            _check_json(item, name, depth - 1, left)
     else:
         _check_scalar(value, name)
 
@@ -221,7 +232,7 @@ def to_json(value: object, name: str) -> str:
 
     Raises:
         Invalid: See ``check_json``; also an integer of thousands of digits.
-        LimitExceeded: Nested too deep.
+        LimitExceeded: Nested too deep, or too many values.
     """
     check_json(value, name)
     try:

@@ -145,8 +145,10 @@ def test_a_query_over_its_limit_is_refused(alice: Caller) -> None:
     assert "query_characters" in answer.json()["detail"]
 
 
-def test_too_many_ids_are_refused(alice: Caller) -> None:
-    ids = ["00000000-0000-7000-8000-000000000000"] * 1_001
+@pytest.mark.parametrize("count", [257, 1_001])
+def test_too_many_ids_are_refused(alice: Caller, count: int) -> None:
+    """B30: at most 256; a list of more than 1,000 is not even read."""
+    ids = ["00000000-0000-7000-8000-000000000000"] * count
 
     refused(alice.post("recall", {"query": "a", "ids": ids}), 422, "limit", "ids")
 

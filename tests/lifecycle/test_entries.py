@@ -247,6 +247,25 @@ def test_different_duplicates_of_a_batch_conflict(other):
     assert refused.value.field == "key"
 
 
+@pytest.mark.parametrize("other", [True, 1.0, "1"], ids=repr)
+def test_duplicates_whose_metadata_python_calls_equal_conflict(other):
+    """Else the second, which JSON tells apart, would be dropped without a word."""
+    with pytest.raises(Conflict) as refused:
+        prepared(
+            {"text": "a", "key": "k", "metadata": {"n": [1]}},
+            {"text": "a", "key": "k", "metadata": {"n": [other]}},
+        )
+    assert refused.value.field == "key"
+
+
+def test_the_order_of_the_names_does_not_make_two_entries_differ():
+    first, second = prepared(
+        {"text": "a", "key": "k", "metadata": {"m": (1,), "n": 2}},
+        {"text": "a", "key": "k", "metadata": {"n": 2, "m": [1]}},
+    )
+    assert first is second
+
+
 @pytest.mark.parametrize(
     "apart", [{"namespace": "n"}, {"partition": "p"}, {"kind": "note"}]
 )

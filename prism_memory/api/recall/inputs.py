@@ -27,6 +27,10 @@ class RecallInput(StrictInput):
     namespaces = Several(child=Text(allow_blank=True), required=False)
     partition = Text(required=False, allow_blank=True)
     filter = Object(required=False, help_text="Conditions on the metadata.")
-    ids = Several(child=Identifier(), required=False)
+    ids = Several(
+        child=Identifier(),
+        required=False,
+        help_text="Only these; GET limits tells how many.",
+    )
     valid_at = Moment(required=False)
     require_consent = Flag(required=False)
