@@ -88,7 +88,12 @@ class Row:
         """Consent source when none is given; empty where none is assumed."""
         if self.entry.kind not in CONSENTED:
             return ""
-        return CONSENT_OF.get(self.origin.trust, ConsentSource.SYSTEM).value
+        return consent_source(self.origin.trust).value
+
+
+def consent_source(trust: Trust) -> ConsentSource:
+    """Return who consents when a writer of this trust class does not say."""
+    return CONSENT_OF.get(trust, ConsentSource.SYSTEM)
 
 
 def read(given: Given | Iterable[Given], *, limits: Limits) -> tuple[Entry, ...]:

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from prism_memory.api.urls import urlpatterns
 from prism_memory.lifecycle import revoke_key
-from prism_memory.models import AccessKey
-from prism_memory.types import Actor, Permission, Scope
+from prism_memory.models import AccessKey, Record
+from prism_memory.types import Actor, Permission, Scope, Trust
 from tests.api.conftest import ALICE, Caller, make_token, refused
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +54,12 @@ ROWS = {
     ("docs", "GET"): Row(None),
     ("redoc", "GET"): Row(None),
 }
+CLAIMS = [
+    {"source": "user"},
+    {"source": "agent"},
+    {"granted_at": "2001-01-01T00:00:00Z"},
+    {"source": "user", "granted_at": "2001-01-01T00:00:00Z", "visible": True},
+]
 ROUTES = {pattern.name: pattern for pattern in urlpatterns}
 SCOPED = [key for key, row in ROWS.items() if row.needs]
 OPEN = [key for key, row in ROWS.items() if not row.needs]
@@ -236,3 +242,34 @@ def test_other_methods_are_refused(name: str, method: str, memory_id: str) -> No
         answer = caller.request(other, route)
         refused(answer, 405, "method")
         assert set(answer.headers["Allow"].split(", ")) >= served - {"HEAD"}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+def test_who_consented_is_not_the_writers_to_say(claim: dict[str, Any]) -> None:
+    """case_C27: an agent's key must not make a consent the user's, nor an old one."""
+    agent = Caller(make_token(ALICE, (Permission.READ, Permission.WRITE)))
+    entry: dict[str, Any] = {"text": "Tea", "consent": claim}
+    field = f"consent.{next(iter(claim))}"
+
+    refused(agent.post("memories", entry), 403, "permission", field)
+    batch = {"entries": [{"text": "Milk"}, entry]}
+    refused(agent.post("memories", batch), 403, "permission", f"entries[1].{field}")
+    assert not Record.objects.exists()
+
+    governor = Caller(make_token(ALICE, (Permission.WRITE, Permission.GOVERN)))
+    governor.remember(**entry)
+
+
+@pytest.mark.parametrize(
+    ("trust", "source"), [("agent", "agent"), ("user", "user"), ("tool", "system")]
+)
+@pytest.mark.parametrize("permissions", [(Permission.WRITE,), tuple(Permission)])
+def test_a_consent_without_a_source_is_that_of_the_keys_trust(
+    trust: str, source: str, permissions: tuple[Permission, ...]
+) -> None:
+    """case_C27, B97."""
+    caller = Caller(make_token(ALICE, permissions, Trust(trust)))
+    caller.remember("Tea", consent={"visible": True, "label": "profile"})
+    caller.remember("Milk", consent={"granted_at": None})
+    stored = Record.objects.values_list("consent_source", "consent_scope")
+    assert {*stored} == {(source, "profile"), (source, "thread")}

@@ -21,14 +21,17 @@ from prism_memory.api.fields import (
     WholeInQuery,
 )
 from prism_memory.db.languages import LANGUAGES
-from prism_memory.errors import Invalid, LimitExceeded
+from prism_memory.errors import Invalid, LimitExceeded, PermissionDenied
+from prism_memory.lifecycle.entries import consent_source
 from prism_memory.types import (
     Consent,
     ConsentScope,
     ConsentSource,
     Entry,
+    Grant,
     Kind,
     Lineage,
+    Permission,
     SourceRef,
     Tier,
 )
@@ -42,10 +45,17 @@ REASON_CHARACTERS: Final = 1_000
 class ConsentInput(StrictInput):
     """A consent as given. ``label`` says what for; it filters nothing."""
 
-    source = Choice("ConsentSource", ConsentSource, required=False)  # type: ignore[assignment]
+    source = Choice(
+        "ConsentSource",
+        ConsentSource,
+        required=False,
+        help_text="Needs govern; the one of the credentials' trust when not given.",
+    )  # type: ignore[assignment]
     label = Choice("ConsentLabel", ConsentScope, required=False)  # type: ignore[assignment]
     visible = Flag(required=False)
-    granted_at = Moment(required=False, allow_null=True)
+    granted_at = Moment(
+        required=False, allow_null=True, help_text="Needs govern; now when not given."
+    )
 
 
 class LineageInput(StrictInput):
@@ -141,39 +151,51 @@ class ListInput(StrictInput):
     filter = ObjectInQuery(required=False, help_text="Conditions on metadata, as JSON.")
 
 
-def entries_of(given: list[dict[str, Any]]) -> list[Entry]:
+def entries_of(given: list[dict[str, Any]], grant: Grant) -> list[Entry]:
     """Return the entries of a batch.
 
     Raises:
         Invalid: An entry is not acceptable; the error names its place.
         LimitExceeded: Likewise.
+        PermissionDenied: Likewise.
     """
-    return [_placed(values, f"entries[{n}]") for n, values in enumerate(given)]
+    return [_placed(values, grant, f"entries[{n}]") for n, values in enumerate(given)]
 
 
-def _placed(values: dict[str, Any], place: str) -> Entry:
+def _placed(values: dict[str, Any], grant: Grant, place: str) -> Entry:
     try:
-        return entry_of(values)
-    except (Invalid, LimitExceeded) as error:
+        return entry_of(values, grant)
+    except (Invalid, LimitExceeded, PermissionDenied) as error:
         error.field = f"{place}.{error.field}"
         raise
 
 
-def entry_of(values: Mapping[str, Any]) -> Entry:
+def entry_of(values: Mapping[str, Any], grant: Grant) -> Entry:
     """Return an entry from what the form read.
 
     Raises:
         Invalid: A field is not acceptable.
         LimitExceeded: A name is too long.
+        PermissionDenied: It says who consented or when, without govern.
     """
     consent, lineage, source = map(values.get, ("consent", "lineage", "source"))
     nested = {
-        "consent": None if consent is None else _consent(**consent),
+        "consent": None if consent is None else _consent(consent, grant),
         "lineage": None if lineage is None else Lineage(tuple(lineage["source_ids"])),
         "source": None if source is None else SourceRef(**source),
     }
     return Entry(**{**values, **nested})
 
 
-def _consent(label: ConsentScope = ConsentScope.THREAD, **given: Any) -> Consent:  # noqa: ANN401
-    return Consent(scope=label, **given)
+def _consent(given: Mapping[str, Any], grant: Grant) -> Consent:
+    for claim in ("source", "granted_at"):
+        claimed = given.get(claim) is not None
+        if claimed and Permission.GOVERN not in grant.permissions:
+            message = f"Saying consent.{claim} needs the permission 'govern'."
+            raise PermissionDenied(message, field=f"consent.{claim}")
+    return Consent(
+        source=given.get("source", consent_source(grant.origin.trust)),
+        scope=given.get("label", ConsentScope.THREAD),
+        visible=given.get("visible", True),
+        granted_at=given.get("granted_at"),
+    )

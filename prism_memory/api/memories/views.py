@@ -8,7 +8,7 @@ from http import HTTPStatus
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from prism_memory.api.base import ScopedView
+from prism_memory.api.base import ScopedView, grant_of
 from prism_memory.api.memories.inputs import (
     ListInput,
     RememberInput,
@@ -61,11 +61,13 @@ class MemoriesView(ScopedView):
         if isinstance(request.data, dict) and "entries" in request.data:
             given = self.body(request, RememberInput)
             wait = given.get("wait", False)
-            remembered = memory.remember(entries_of(given["entries"]), wait=wait)
+            remembered = memory.remember(
+                entries_of(given["entries"], grant_of(request)), wait=wait
+            )
         else:
             given = self.body(request, RememberOneInput)
             wait = given.pop("wait", False)
-            remembered = memory.remember(entry_of(given), wait=wait)
+            remembered = memory.remember(entry_of(given, grant_of(request)), wait=wait)
         return Response(remembered_output(remembered), status=HTTPStatus.CREATED)
 
     def get(self, request: Request) -> Response:
