@@ -12,6 +12,8 @@ from django.db import connection
 from hypothesis import settings
 
 from example_project.embedded import CHECKOUT, Services, broker_url
+from prism_memory.indexing import spaces
+from prism_memory.recall import candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +28,13 @@ def _services() -> Iterator[None]:
     """Have the test servers for the run; the last run to end stops them."""
     with Services("test").running():
         yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_known() -> None:
+    """Forget what a process remembers of the database: the test before undid it."""
+    candidates._large.clear()
+    spaces._known.clear()
 
 
 @pytest.fixture(scope="session")

@@ -415,6 +415,7 @@ SELECT record.tenant, near.space_id, record.id, record.scope_id, near.sha256,
     ON nearest.tenant = near.tenant AND nearest.id = near.record_id
  WHERE record.tenant = 'acme' AND record.namespace = 'hidden'
    AND near.tenant = 'acme' AND nearest.key = 'nearest';
+ANALYZE prism_memory_embedding;
 """
 
 

@@ -34,8 +34,12 @@ SELECT record.tenant, %(space_id)s, record.id, record.scope_id, record.sha256,
  WHERE record.tenant = %(tenant)s AND record.scope_id = %(scope_id)s
    AND record.writer = 'bulk'
    AND NOT EXISTS (SELECT FROM prism_memory_embedding AS made
-                    WHERE made.tenant = record.tenant AND made.record_id = record.id)
+                    WHERE made.tenant = record.tenant AND made.record_id = record.id
+                      AND made.space_id = %(space_id)s)
 """
+
+KNOWN = "ANALYZE prism_memory_record"
+"""Else each foreign key is checked by a plan made for a table of a few rows."""
 
 COUNT = """
 UPDATE prism_memory_scope SET vectors = vectors + %(rows)s
@@ -83,7 +87,7 @@ def fill(
         "dimensions": DIMENSIONS,
     }
     with connection.cursor() as cursor:
-        for statement in (RECORDS, VECTORS, COUNT):
+        for statement in (RECORDS, KNOWN, VECTORS, COUNT):
             cursor.execute(statement, given)
 
 
@@ -92,3 +96,14 @@ def analyze() -> None:
     with connection.cursor() as cursor:
         for table in ("record", "embedding", "scope"):
             cursor.execute(f"ANALYZE prism_memory_{table}")
+
+
+def vacuum() -> None:
+    """Bring the tables into the state that autovacuum leaves. Not in a transaction.
+
+    Also those that are empty, whose statistics would be of tests before.
+    """
+    names = ("record", "embedding", "scope", "lineageedge", "tombstone", "source")
+    tables = ", ".join(f"prism_memory_{name}" for name in names)
+    with connection.cursor() as cursor:
+        cursor.execute(f"VACUUM (ANALYZE) {tables}")

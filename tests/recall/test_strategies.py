@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -18,10 +19,10 @@ from prism_memory import Memory, Scope, backends
 from prism_memory.access import Reader
 from prism_memory.indexing import create_index, drop_index
 from prism_memory.recall import VectorLeg
-from prism_memory.recall.candidates import _index_settings, _large, find
+from prism_memory.recall.candidates import _index_settings, find
 from prism_memory.recall.engine import CANDIDATES_PER_HIT
 from prism_memory.types import Recalled
-from tests.recall.bulk import DIMENSIONS, analyze, fill, seed, space
+from tests.recall.bulk import DIMENSIONS, fill, seed, space, vacuum
 
 TENANT = "filtered"
 SHARES = {"a": 50, "b": 400, "c": 1_000, "d": 4_000}
@@ -44,14 +45,9 @@ def table(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
             scope = Scope(TENANT, owner)
             seed(scope)
             fill(scope, rows - 1)
-        analyze()
+        vacuum()
         yield
         call_command("flush", interactive=False, verbosity=0)
-
-
-@pytest.fixture(autouse=True)
-def _sizes_are_not_known() -> None:
-    _large.clear()
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +167,15 @@ def test_the_exact_plan_reads_the_scope_by_its_index(index: None) -> None:
     assert "prism_memory_hnsw" not in text
     assert "Seq Scan on prism_memory_record" not in text
     assert "Seq Scan on prism_memory_embedding " not in text
+
+
+def test_the_text_leg_reads_no_word_of_a_foreign_scope(index: None) -> None:
+    """All 20,000 records hold the word, a fifth of them in sight."""
+    text = plan(Scope(TENANT, "d"), indexed=False)
+
+    read = re.findall(r"prism_memory_record_search .*rows=([\d.]+)", text)
+    assert read
+    assert max(map(float, read)) <= SHARES["d"]
 
 
 def test_the_index_plan_walks_the_hnsw_index(index: None) -> None:
