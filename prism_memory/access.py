@@ -32,6 +32,7 @@ from prism_memory.types import (
     check_text,
     check_time,
     check_uuid,
+    check_wish,
 )
 
 NARROWING: Final[Mapping[str, Callable[[object, str], object]]] = {
@@ -124,28 +125,24 @@ class Reader:
         }
 
 
-def strictness(*wishes: bool | None) -> bool:
-    """Return the first wish that was given, else the setting ``REQUIRE_CONSENT``.
+def strictness(*, asked: bool | None = None, usual: bool | None = None) -> bool:
+    """Return the first that was given, else the setting ``REQUIRE_CONSENT``.
+
+    Args:
+        asked: Of this call.
+        usual: Of its memory.
 
     Raises:
         Invalid: A wish is neither true nor false.
         Misconfigured: The setting is neither: ``"off"`` must not pass for true.
     """
-    given = [wish for wish in map(check_wish, wishes) if wish is not None]
+    wishes = [check_wish(wish, "require_consent") for wish in (asked, usual)]
+    given = [wish for wish in wishes if wish is not None]
     setting: object = settings.REQUIRE_CONSENT
     if not isinstance(setting, bool):
         message = "The setting REQUIRE_CONSENT must be True or False."
         raise Misconfigured(message, field="REQUIRE_CONSENT")
     return given[0] if given else setting
-
-
-def check_wish(value: object) -> bool | None:
-    """Return ``require_consent`` if it is true, false or not given.
-
-    Raises:
-        Invalid: It is none of these.
-    """
-    return None if value is None else check_bool(value, "require_consent")
 
 
 def _texts(values: Collection[str] | None) -> list[str] | None:

@@ -21,7 +21,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from prism_memory import backends, indexing, lifecycle, recall
-from prism_memory.access import Reader, check_wish, strictness
+from prism_memory.access import Reader, strictness
 from prism_memory.conf import Limits, check_limit, settings
 from prism_memory.db.filters import compile_filter
 from prism_memory.errors import (
@@ -53,6 +53,7 @@ from prism_memory.types import (
     check_text,
     check_time,
     check_uuid,
+    check_wish,
 )
 
 I = TypeVar("I", bound=Item)  # noqa: E741 - an item
@@ -134,7 +135,7 @@ class Memory:
         self.mode = check_choice(read, ReadMode, "read")
         self.limits = Limits(limits)
         self.redaction = Redaction.configured(redactor, secrets)
-        self.require_consent = check_wish(require_consent)
+        self.require_consent = check_wish(require_consent, "require_consent")
         self.importance_from = importance_from
         self.embedder = embedder or settings.EMBEDDER
         self.using = using or settings.DATABASE
@@ -438,7 +439,7 @@ class Memory:
         require_consent: bool | None = None,
         **narrowing: Any,  # noqa: ANN401 - fields of Reader
     ) -> Reader:
-        strict = strictness(require_consent, self.require_consent)
+        strict = strictness(asked=require_consent, usual=self.require_consent)
         return Reader(scope=self.scope, mode=self.mode, strict=strict, **narrowing)
 
     def _question(self, query: str) -> str:

@@ -17,6 +17,7 @@ from prism_memory.types.checks import (
     check_text,
     check_time,
     check_uuid,
+    check_wish,
     to_json,
     uuid7,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "check_text",
     "check_time",
     "check_uuid",
+    "check_wish",
     "to_json",
     "uuid7",
 ]

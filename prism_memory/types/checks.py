@@ -169,6 +169,15 @@ def check_bool(value: object, name: str) -> bool:
     return value
 
 
+def check_wish(value: object, name: str) -> bool | None:
+    """Return ``value`` if it is true, false or None.
+
+    Raises:
+        Invalid: It is none of these.
+    """
+    return None if value is None else check_bool(value, name)
+
+
 def check_part(value: object, kind: type[P], name: str) -> P | None:
     """Return ``value`` if it is one of ``kind`` or None.
 
