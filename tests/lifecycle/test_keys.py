@@ -7,6 +7,7 @@ import uuid
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from prism_memory.errors import Conflict, Invalid, LimitExceeded, NotVisible
 from prism_memory.lifecycle import authenticate, create_key, revoke_key
@@ -167,6 +168,29 @@ class TestOpening:
         assert noted(NOON + minute, 2) == NOON + minute
         # A clock that went back does not move it back.
         assert noted(NOON, 1) == NOON + minute
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_key_whose_row_is_locked_opens_without_waiting():
+    """A backup, a slow revocation: the use is not noted then, the request goes on."""
+    key, token = make_key()
+    other = connection.copy()
+    try:
+        other.set_autocommit(False)
+        with other.cursor() as cursor:
+            cursor.execute(
+                "SELECT 1 FROM prism_memory_accesskey WHERE id = %s FOR UPDATE",
+                [key.id],
+            )
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '1s'")
+            assert opens(token) is not None
+        other.rollback()
+    finally:
+        other.close()
+    assert AccessKey.objects.get(id=key.id).last_used_at is None
+    assert opens(token) is not None
+    assert AccessKey.objects.get(id=key.id).last_used_at == NOON
 
 
 class TestRevoking:
