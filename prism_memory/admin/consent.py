@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -35,15 +36,25 @@ class ConsentForm(forms.Form):
     reason = ReasonField()
 
 
+def may(request: HttpRequest, *, grant: bool) -> bool:
+    """Tell whether somebody may grant, or revoke.
+
+    Granting shows the words to all who may look, so it needs the right to see them.
+    """
+    user = request.user
+    shows = not grant or user.has_perm("prism_memory.reveal_record")
+    return bool(user.has_perm("prism_memory.change_record") and shows)
+
+
 def consent_tools(request: HttpRequest, record: Record) -> list[Tool]:
     """Return the buttons that fit the state in force."""
-    if not request.user.has_perm("prism_memory.change_record"):
-        return []
     address = links.row_page(record, "consent")
     tools = []
-    if record.revoked_at is not None or record.visible is not True:
+    hidden = record.revoked_at is not None or record.visible is not True
+    if hidden and may(request, grant=True):
         tools.append(Tool(_("Grant consent"), f"{address}?visible=1"))
-    if record.revoked_at is None and record.visible is not False:
+    shown = record.revoked_at is None and record.visible is not False
+    if shown and may(request, grant=False):
         tools.append(Tool(_("Revoke consent"), f"{address}?visible=0"))
     return tools
 
@@ -56,6 +67,8 @@ def consent_view(
     wished = request.POST.get("visible", request.GET.get("visible"))
     if wished not in {"0", "1"}:
         raise Http404
+    if not may(request, grant=wished == "1"):
+        raise PermissionDenied
     effect, refused = _effect(record, grant=wished == "1")
     if request.method == "POST" and form.is_valid():
         return _change(request, record, form)

@@ -98,6 +98,25 @@ def test_consent_needs_the_permission_to_change(client: Client, record: Record) 
     assert visible() == {"move", "home"}
 
 
+def test_granting_needs_the_right_to_see_what_it_shows(
+    client: Client, record: Record
+) -> None:
+    """B502: else whoever may change shows themselves what they may not reveal."""
+    client.force_login(make_staff("view_record", "change_record"))
+    assert "Consent was revoked." in give(client, record, "0").text
+    page = links.row_page(record)
+    assert "Grant consent" not in client.get(page).text
+    assert (
+        client.get(links.row_page(record, "consent") + "?visible=1").status_code == 403
+    )
+    assert give(client, record, "1").status_code == 403
+    assert visible() == set()
+    both = make_staff("view_record", "change_record", "reveal_record", name="kim")
+    client.force_login(both)
+    assert "Grant consent" in client.get(page).text
+    assert "Consent was granted." in give(client, record, "1").text
+
+
 def test_very_much_lineage_is_told_and_revoked(root: Client, record: Record) -> None:
     last: Record = record
     for i in range(10):
