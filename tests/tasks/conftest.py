@@ -21,7 +21,9 @@ from example_project.embedded import CHECKOUT
 from prism_memory import tasks
 from tests.embedders import Calls
 
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 120
+PATIENT_SECONDS = 60.0
+"""How long a broker that works may take while the machine is busy."""
 
 
 def until(holds: Callable[[], Any], what: str) -> Any:
@@ -34,12 +36,13 @@ def until(holds: Callable[[], Any], what: str) -> Any:
 
 
 @pytest.fixture
-def queue(settings) -> Iterator[str]:
+def queue(settings, monkeypatch) -> Iterator[str]:
     """The name of a queue that only this test uses; messages left in it are removed."""
     name = f"test-{uuid.uuid4()}"
+    monkeypatch.setattr(tasks, "SEND_SECONDS", PATIENT_SECONDS)
     settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "QUEUE": name}
     yield name
-    tasks.waker.flush(10)
+    tasks.waker.flush(PATIENT_SECONDS)
     with current_app.connection_for_write() as connection:
         redis_of(connection).delete(name)
 
@@ -50,7 +53,7 @@ def redis_of(connection: Any) -> Any:
 
 def messages(queue: str) -> int:
     """Return how many messages wait in a queue, once all is sent."""
-    assert tasks.waker.flush(10)
+    assert tasks.waker.flush(PATIENT_SECONDS)
     with current_app.connection_for_read() as connection:
         return int(redis_of(connection).llen(queue))
 
@@ -111,10 +114,11 @@ def silent_port() -> Iterator[int]:
 
 
 @pytest.fixture
-def closed_port() -> int:
-    """A port where nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+def closed_port() -> Iterator[int]:
+    """A port where nobody listens, nor can while it is held."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
 
 
 def run_script(
