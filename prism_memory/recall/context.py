@@ -20,6 +20,12 @@ AFTER: Final[Mapping[int, float]] = {1: 0.4, 2: 0.1}
 BEFORE: Final[Mapping[int, float]] = {1: 0.2, 2: 0.1}
 """The same for those before it."""
 
+GIVERS: Final = (
+    *((-distance, share) for distance, share in AFTER.items()),
+    *((distance, share) for distance, share in BEFORE.items()),
+)
+"""Where those stand, seen from a record, that give to it, and how much."""
+
 SOURCE_SHARE: Final = 0.8
 SOURCE_BEST: Final = 2
 """A source gives each of its records this share of the mean of its best two."""
@@ -88,11 +94,10 @@ def _neighbours(
 def _given(place: Place, there: Mapping[tuple[str, int], float]) -> float:
     if place.source is None or place.ordinal is None:
         return 0.0
-    return sum(
-        share * there.get((place.source, place.ordinal + sign * distance), 0.0)
-        for sign, shares in ((-1, AFTER), (1, BEFORE))
-        for distance, share in shares.items()
-    )
+    given = 0.0
+    for offset, share in GIVERS:
+        given += share * there.get((place.source, place.ordinal + offset), 0.0)
+    return given
 
 
 def _sources(scores: Mapping[str, float], places: Sequence[Place]) -> dict[str, float]:

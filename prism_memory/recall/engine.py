@@ -119,7 +119,7 @@ def _ranked(
     )
     if question.legs != "vector":
         places = [
-            Place(i, row["source_id"], row["ordinal"], row["writer"])
+            Place(i, str(row["source_id"] or "") or None, row["ordinal"], row["writer"])
             for i, row in found.items()
         ]
         scores = with_context(scores, places, question.text)

@@ -44,7 +44,6 @@ population AS MATERIALIZED (
     FROM (SELECT FROM prism_memory_record AS record
            WHERE record.tenant = %(tenant)s::text
              AND record.scope_id = ANY(%(scope_ids)s::uuid[])
-             AND {unwithheld}
            LIMIT 1000) AS counted),
 weights AS MATERIALIZED (
   SELECT lexeme,
@@ -70,47 +69,51 @@ worded AS MATERIALIZED (
          OFFSET 0) AS seen
    LIMIT %(rows)s::integer),
 found AS (
+  -- What one leg found is scored by the other too: a rank says which found it, a score
+  -- how well it does. IS TRUE makes the look-up in near a hash, not a loop.
   SELECT record_id, max(distance) AS distance, max(vector_rank) AS vector_rank,
-         max(text_rank) AS text_rank, max(strategy) AS strategy
+         max(text_rank) AS text_rank, max(bm25) AS bm25, max(strategy) AS strategy
     FROM (SELECT record_id, distance, strategy,
                  row_number() OVER (ORDER BY distance, record_id) AS vector_rank,
-                 NULL::bigint AS text_rank
+                 NULL::bigint AS text_rank, NULL::float8 AS bm25
             FROM near
           UNION ALL
           SELECT record_id, NULL, NULL, NULL,
-                 row_number() OVER (ORDER BY bm25 DESC, record_id)
-            FROM worded) AS legs
-   GROUP BY record_id)
--- What one leg found is scored by the other too: a rank says which found it, a score
--- how well it does.
-SELECT found.record_id::text, found.vector_rank, found.text_rank, found.strategy,
-       1 - coalesce(found.distance, (
-             SELECT embedding.vector <=> (SELECT vector FROM asked)
-               FROM prism_memory_embedding AS embedding
-              WHERE embedding.tenant = %(tenant)s::text
-                AND embedding.space_id = {space_id}
-                AND embedding.record_id = found.record_id)) AS cosine,
-       scored.bm25, fetched.*, size.large,
+                 row_number() OVER (ORDER BY bm25 DESC, record_id), bm25
+            FROM worded
+          UNION ALL
+          SELECT record_id, NULL, NULL, NULL, NULL, bm25
+            FROM scored
+           WHERE (record_id IN (SELECT record_id FROM near)) IS TRUE) AS legs
+   GROUP BY record_id),
+fetched AS MATERIALIZED (
+  SELECT found.record_id::text, found.vector_rank, found.text_rank, found.strategy,
+         1 - coalesce(found.distance, (
+               SELECT embedding.vector <=> (SELECT vector FROM asked)
+                 FROM prism_memory_embedding AS embedding
+                WHERE embedding.tenant = %(tenant)s::text
+                  AND embedding.space_id = {space_id}
+                  AND embedding.record_id = found.record_id)) AS cosine,
+         found.bm25, record.key, record.text, record.kind, record.tier,
+         record.namespace, record.partition, record.ordinal, record.trust,
+         record.writer, record.metadata::text, record.sequence, record.importance,
+         record.created_at::text, record.happened_at::text, record.valid_from::text,
+         record.valid_to::text, record.version, record.scope_id, record.source_id
+    FROM found
+   CROSS JOIN LATERAL (
+         SELECT * FROM prism_memory_record AS record
+          WHERE record.tenant = %(tenant)s::text AND record.id = found.record_id
+         OFFSET 0) AS record)
+SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
+       size.large,
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM size
-  LEFT JOIN found ON TRUE
-  LEFT JOIN scored ON scored.record_id = found.record_id
-  LEFT JOIN LATERAL (
-       SELECT record.key, record.text, record.kind, record.tier, record.namespace,
-              record.partition, record.ordinal, record.trust, record.writer,
-              record.metadata::text, record.sequence, record.importance,
-              record.created_at::text, record.happened_at::text,
-              record.valid_from::text, record.valid_to::text, record.version,
-              place.owner, place.agent, place.thread, source.key AS source,
-              record.source_id::text
-         FROM prism_memory_record AS record
-         JOIN prism_memory_scope AS place
-           ON place.tenant = %(tenant)s::text AND place.id = record.scope_id
-         LEFT JOIN prism_memory_source AS source
-           ON source.tenant = %(tenant)s::text AND source.id = record.source_id
-        WHERE record.tenant = %(tenant)s::text AND record.id = found.record_id
-       OFFSET 0) AS fetched ON TRUE;
+  LEFT JOIN fetched ON TRUE
+  LEFT JOIN prism_memory_scope AS place
+    ON place.tenant = %(tenant)s::text AND place.id = fetched.scope_id
+  LEFT JOIN prism_memory_source AS source
+    ON source.tenant = %(tenant)s::text AND source.id = fetched.source_id;
 
 -- name: nearest_exact
 -- The whole of the scopes in sight, by the index on the scope; unless that is more
