@@ -170,8 +170,8 @@ def test_an_identity_is_counted_by_the_database() -> None:
 @pytest.mark.parametrize(
     "edge",
     [
-        dt.datetime(1, 1, 1, tzinfo=dt.UTC),
-        dt.datetime.max.replace(tzinfo=dt.UTC),
+        dt.datetime(1, 1, 2, tzinfo=dt.UTC),
+        dt.datetime.max.replace(day=30, tzinfo=dt.UTC),
         dt.datetime(2026, 10, 25, 1, 30, 0, 1, tzinfo=dt.UTC),
     ],
     ids=str,

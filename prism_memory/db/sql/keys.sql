@@ -4,11 +4,11 @@
 WITH free AS MATERIALIZED (
   SELECT id
   FROM prism_memory_accesskey
-  WHERE tenant = %(tenant)s AND id = %(key_id)s
-    AND (last_used_at IS NULL OR last_used_at <= %(before)s)
+  WHERE tenant = %(tenant)s::text AND id = %(key_id)s::uuid
+    AND (last_used_at IS NULL OR last_used_at <= %(before)s::timestamptz)
   FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE prism_memory_accesskey AS key
-SET last_used_at = %(at)s
+SET last_used_at = %(at)s::timestamptz
 FROM free
-WHERE key.tenant = %(tenant)s AND key.id = free.id;
+WHERE key.tenant = %(tenant)s::text AND key.id = free.id;
