@@ -20,7 +20,7 @@ from prism_memory.models import (
     Source,
     Tenant,
 )
-from prism_memory.types import Entry, Lineage, SourceRef
+from prism_memory.types import ConsentScope, Entry, Lineage, SourceRef
 from tests.factories import make_memory, make_scope, remember, remember_one
 from tests.together import together
 
@@ -197,13 +197,13 @@ def test_changes_of_consent_at_the_same_moment_all_count():
 
     def first() -> None:
         with transaction.atomic():
-            make_memory().set_consent(record_id, label="user")
+            make_memory().set_consent(record_id, label=ConsentScope.USER)
             changed.set()
             wait_for_a_waiter()
 
     def second() -> None:
         assert changed.wait(60)
-        make_memory().set_consent(record_id, label="profile")
+        make_memory().set_consent(record_id, label=ConsentScope.PROFILE)
 
     together([first, second])
     assert Record.objects.get(id=record_id).version == 3
