@@ -28,7 +28,6 @@ from prism_memory.errors import (
     EmbedderMismatch,
     Invalid,
     LimitExceeded,
-    ScopeDenied,
     Unsupported,
 )
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
@@ -50,6 +49,7 @@ from prism_memory.types import (
     check_bool,
     check_choice,
     check_part,
+    check_scope,
     check_text,
     check_time,
     check_uuid,
@@ -303,7 +303,7 @@ class Memory:
         question = Question(
             text=self._question(query),
             top_k=self._limit(top_k, "top_k", "top_k"),
-            legs=check_legs(legs),
+            legs=legs,
         )
         recalled = self._recall(reader, question)
         return replace(recalled, hits=tuple(map(self._masked, recalled.hits)))
@@ -497,27 +497,3 @@ def settled(remembered: Remembered, outage: str, seconds: float) -> Remembered:
 def embed_query(embedder: backends.Embedder, text: str) -> Vector:
     """Return the vector of one question. Calls the embedder."""
     return backends.embed(embedder, [text], role="query")[0]
-
-
-def check_scope(scope: object) -> Scope:
-    """Return ``scope`` if it is one: there is no memory without.
-
-    Raises:
-        ScopeDenied: It is none.
-    """
-    if not isinstance(scope, Scope):
-        message = "A memory needs a Scope."
-        raise ScopeDenied(message, field="scope")
-    return scope
-
-
-def check_legs(legs: str) -> str:
-    """Return ``legs`` if recall has them.
-
-    Raises:
-        Invalid: It has not.
-    """
-    if legs not in ("hybrid", "vector", "text"):
-        message = "legs must be hybrid, vector or text."
-        raise Invalid(message, field="legs")
-    return legs

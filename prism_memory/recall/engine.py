@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from prism_memory.access import Reader
-from prism_memory.errors import EmbedderMismatch, ProviderRejected, ProviderUnavailable
+from prism_memory.errors import (
+    EmbedderMismatch,
+    Invalid,
+    ProviderRejected,
+    ProviderUnavailable,
+)
 from prism_memory.recall.candidates import VectorLeg, find
 from prism_memory.recall.context import Place, with_context
 from prism_memory.recall.fusion import convex, order
@@ -37,11 +42,19 @@ class Question:
         text: Not blank.
         top_k: Hits wanted, 0 to 32.
         legs: ``hybrid``, ``vector`` or ``text``.
+
+    Raises:
+        Invalid: There are no such legs.
     """
 
     text: str
     top_k: int
     legs: str = "hybrid"
+
+    def __post_init__(self) -> None:
+        if self.legs not in ("hybrid", "vector", "text"):
+            message = "legs must be hybrid, vector or text."
+            raise Invalid(message, field="legs")
 
 
 def recall(

@@ -22,7 +22,14 @@ from prism_memory.types.checks import (
     uuid7,
 )
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
-from prism_memory.types.scopes import SCOPE_NAMESPACE, Actor, Grant, Origin, Scope
+from prism_memory.types.scopes import (
+    SCOPE_NAMESPACE,
+    Actor,
+    Grant,
+    Origin,
+    Scope,
+    check_scope,
+)
 from prism_memory.types.vectors import EmbedderIdentity, Role, Vector
 from prism_memory.types.vocabulary import (
     ConsentScope,
@@ -74,6 +81,7 @@ __all__ = [
     "check_json",
     "check_name",
     "check_part",
+    "check_scope",
     "check_text",
     "check_time",
     "check_uuid",

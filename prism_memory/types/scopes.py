@@ -192,3 +192,15 @@ class Grant:
         if permission not in self.permissions:
             message = f"The credentials lack the permission {permission.value!r}."
             raise PermissionDenied(message, field="permission")
+
+
+def check_scope(scope: object) -> Scope:
+    """Return ``scope`` if it is one: there is no memory without.
+
+    Raises:
+        ScopeDenied: It is none.
+    """
+    if not isinstance(scope, Scope):
+        message = "A memory needs a Scope."
+        raise ScopeDenied(message, field="scope")
+    return scope
