@@ -26,8 +26,9 @@ from prism_memory.types import Candidate, Hit, Recalled, Scope, Vector
 EmbedQuery = Callable[[str], Vector]
 """Embeds one query; unit length, checked."""
 
-CANDIDATES_PER_HIT: Final = 4
-CANDIDATES_AT_LEAST: Final = 64
+CANDIDATES_PER_HIT: Final = 6
+CANDIDATES_AT_LEAST: Final = 40
+CANDIDATES_AT_MOST: Final = 128
 """Each leg is asked for more than is shown, so that a record which both legs find a
 little further down can win."""
 
@@ -87,7 +88,7 @@ def recall(
         reader=reader,
         query="" if question.legs == "vector" else question.text,
         leg=leg,
-        rows=max(CANDIDATES_AT_LEAST, CANDIDATES_PER_HIT * question.top_k),
+        rows=candidate_rows(question.top_k),
     )
     if leg.vector is not None and not rows[0]["current"]:
         raise EmbedderMismatch
@@ -98,6 +99,12 @@ def recall(
     hits = _pack(ranked, found, reader.scope.tenant, question.top_k)
     strategies = {row["strategy"] for row in found.values()} - {None}
     return Recalled(hits, next(iter(strategies), "none"), degraded)
+
+
+def candidate_rows(top_k: int) -> int:
+    """Return how many candidates each leg is asked for."""
+    wanted = max(CANDIDATES_AT_LEAST, CANDIDATES_PER_HIT * top_k)
+    return min(wanted, CANDIDATES_AT_MOST)
 
 
 def _embedded(

@@ -20,7 +20,7 @@ from prism_memory.access import Reader
 from prism_memory.indexing import create_index, drop_index
 from prism_memory.recall import VectorLeg
 from prism_memory.recall.candidates import _index_settings, find
-from prism_memory.recall.engine import CANDIDATES_PER_HIT
+from prism_memory.recall.engine import candidate_rows
 from prism_memory.types import Recalled
 from tests.recall.bulk import DIMENSIONS, fill, seed, space, vacuum
 
@@ -81,7 +81,7 @@ def exact_neighbours(scope: Scope, vector: list[float], count: int) -> set[str]:
 def check_every_scope(*, indexed: bool) -> None:
     for owner, owned in SHARES.items():
         for top_k in (20, 32):
-            by_index = indexed and owned >= CANDIDATES_PER_HIT * top_k
+            by_index = indexed and owned >= candidate_rows(top_k)
             strategy = "index" if by_index else "exact"
             shares = [
                 share_found(Scope(TENANT, owner), question, min(top_k, owned), strategy)
