@@ -116,7 +116,8 @@ def search_languages() -> list[str]:
 
 
 def _text(vector: Vector) -> str:
-    return f"[{','.join(format(value, '.6g') for value in vector)}]"
+    # One format for all is twice as quick as one for each.
+    return f"[{','.join(['%.6g'] * len(vector)) % tuple(vector)}]"
 
 
 @contextmanager

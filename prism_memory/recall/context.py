@@ -65,12 +65,12 @@ def with_context(
         places: One for each candidate.
     """
     told = {place.record_id: scores[place.record_id] for place in places}
-    neighbours = _neighbours(scores, places)
-    sources = _sources(scores, places)
-    for place in places:
+    placed = [place for place in places if place.source is not None]
+    neighbours = _neighbours(scores, placed)
+    sources = _sources(scores, placed)
+    for place in placed:
         told[place.record_id] += neighbours[place.record_id]
-        if place.source is not None:
-            told[place.record_id] += SOURCE_SHARE * sources[place.source]
+        told[place.record_id] += SOURCE_SHARE * sources[str(place.source)]
     most = max(told.values(), default=0.0)
     named = _named({place.writer for place in places}, question)
     for place in places:
