@@ -12,6 +12,11 @@ DEBUG = False
 ALLOWED_HOSTS = ["127.0.0.1"]
 # As a site under load would: connecting anew costs more than a small recall.
 DATABASES["default"]["CONN_MAX_AGE"] = None  # noqa: F405
+# And as psycopg does by itself, and so the floor: statements asked often are prepared.
+# Django leaves that off for the sake of old connection poolers; see docs/benchmarks.md.
+DATABASES["default"].setdefault("OPTIONS", {}).update(  # noqa: F405
+    server_side_binding=True, prepare_threshold=5
+)
 
 PRISM_MEMORY = {
     "EMBEDDERS": {

@@ -27,7 +27,7 @@ EmbedQuery = Callable[[str], Vector]
 """Embeds one query; unit length, checked."""
 
 CANDIDATES_PER_HIT: Final = 6
-CANDIDATES_AT_LEAST: Final = 40
+CANDIDATES_AT_LEAST: Final = 32
 CANDIDATES_AT_MOST: Final = 128
 """Each leg is asked for more than is shown, so that a record which both legs find a
 little further down can win."""
