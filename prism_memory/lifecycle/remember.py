@@ -107,12 +107,28 @@ def _write(
         "scope_id": scope.id,
         "at": at,
     }
-    written = queries.fetch(using, sql["upsert_records"], given)
-    found = queries.fetch(using, sql["find_records"], given)
-    for row in found:
-        _refuse_conflict(distinct[_identity(row)].entry.consent, row)
-    ids = {_identity(row): row["id"] for row in found}
-    return ids, [row["id"] for row in written]
+    written = [row["id"] for row in queries.fetch(using, sql["upsert_records"], given)]
+    new = set(written)
+    ids = {row.identity: row.id for row in distinct.values() if row.id in new}
+    known = [row for row in distinct.values() if row.id not in new]
+    for found in _find(using, scope, known):
+        _refuse_conflict(distinct[_identity(found)].entry.consent, found)
+        ids[_identity(found)] = found["id"]
+    return ids, written
+
+
+def _find(using: str, scope: Scope, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return what was stored before under the rows' identities."""
+    if not rows:
+        return []
+    names = ("kinds", "namespaces", "partitions", "keys")
+    columns = zip(*(row.identity for row in rows), strict=True)
+    given = {
+        **{name: list(column) for name, column in zip(names, columns, strict=True)},
+        "tenant": scope.tenant,
+        "scope_id": scope.id,
+    }
+    return queries.fetch(using, named("remember")["find_records"], given)
 
 
 def _refuse_conflict(consent: Consent | None, found: dict[str, Any]) -> None:
