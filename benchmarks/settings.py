@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import cast
 
 os.environ.setdefault("PRISM_SERVICES", "bench")
 
@@ -14,9 +15,12 @@ ALLOWED_HOSTS = ["127.0.0.1"]
 DATABASES["default"]["CONN_MAX_AGE"] = None  # noqa: F405
 # And as psycopg does by itself, and so the floor: statements asked often are prepared.
 # Django leaves that off for the sake of old connection poolers; see docs/benchmarks.md.
-DATABASES["default"].setdefault("OPTIONS", {}).update(  # noqa: F405
-    server_side_binding=True, prepare_threshold=5
-)
+_options = cast("dict[str, object]", DATABASES["default"].get("OPTIONS", {}))  # noqa: F405
+DATABASES["default"]["OPTIONS"] = {  # noqa: F405
+    **_options,
+    "server_side_binding": True,
+    "prepare_threshold": 5,
+}
 
 PRISM_MEMORY = {
     "EMBEDDERS": {
