@@ -1,6 +1,6 @@
 """Keep the vectors true: spaces, the queue, the index."""
 
-from prism_memory.indexing.claims import back_off_seconds, retry_failed, vector_text
+from prism_memory.indexing.claims import back_off_seconds, retry_failed
 from prism_memory.indexing.drain import Drained, drain
 from prism_memory.indexing.enqueue import enqueue_missing
 from prism_memory.indexing.hnsw import (
@@ -58,6 +58,5 @@ __all__ = [
     "retry_failed",
     "table_sizes",
     "tenants",
-    "vector_text",
     "waiting",
 ]

@@ -18,7 +18,7 @@ from django.db import transaction
 
 from prism_memory.conf import settings
 from prism_memory.db import queries
-from prism_memory.db.queries import named
+from prism_memory.db.queries import named, vector_text
 from prism_memory.indexing.spaces import Space
 from prism_memory.types import Vector
 
@@ -121,11 +121,6 @@ def _count(queue: Queue, added: Counter[uuid.UUID]) -> None:
             "counts": list(added.values()),
         }
         queries.execute(queue.using, named("indexing")["count_vectors"], given)
-
-
-def vector_text(vector: Vector) -> str:
-    """Return a vector as PostgreSQL reads it."""
-    return f"[{','.join(format(value, '.6g') for value in vector)}]"
 
 
 def put_back(queue: Queue, returned: Sequence[Returned]) -> None:

@@ -14,7 +14,7 @@ from psycopg import sql
 from prism_memory.access import Reader, unwithheld
 from prism_memory.conf import settings
 from prism_memory.db import queries
-from prism_memory.db.queries import composed
+from prism_memory.db.queries import composed, vector_text
 from prism_memory.types import Vector
 
 BM25_K1: Final = 0.9
@@ -65,7 +65,7 @@ def find(
         **reader.parameters(),
         "query": query,
         "languages": search_languages(),
-        "vector": None if leg.vector is None else _text(leg.vector),
+        "vector": None if leg.vector is None else vector_text(leg.vector),
         "exact_rows": settings.EXACT_SCAN_ROWS if may_be_large else ANY_SIZE,
         "rows": rows,
         "k1": BM25_K1,
@@ -113,11 +113,6 @@ def search_languages() -> list[str]:
     """Return the text search configurations a question is read in."""
     languages = settings.SEARCH_LANGUAGES or (settings.LANGUAGE, "simple")
     return list(dict.fromkeys(languages))
-
-
-def _text(vector: Vector) -> str:
-    # One format for all is twice as quick as one for each.
-    return f"[{','.join(['%.6g'] * len(vector)) % tuple(vector)}]"
 
 
 @contextmanager

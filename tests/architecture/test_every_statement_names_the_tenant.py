@@ -178,7 +178,6 @@ NO_TENANTS_ROWS: Final = {
     "refuse_while_built",
     "table_sizes",
     "tenants",
-    "vector_text",
 }
 """Arithmetic, the catalogue, and the global tables of tenants and spaces."""
 

@@ -25,7 +25,6 @@ POSITIONAL: Final = {
     "convex": "Pure: scores first, as in the literature.",
     "with_context": "Pure: scores first.",
     "reciprocal_rank": "Pure: candidates first, as in the literature.",
-    "vector_text": "Writes one vector.",
     "advance": "A method on a run, but for its name.",
     "finish": "As advance.",
 }
