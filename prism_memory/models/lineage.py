@@ -74,7 +74,13 @@ class Tombstone(TenantModel):
                 fields=["tenant", "root_ref"],
                 name="prism_memory_tombstone_root",
                 condition=Q(cleared_at__isnull=True),
-            )
+            ),
+            models.Index(
+                # What was in force at an earlier moment; the unique one holds the rest.
+                fields=["tenant", "target_ref"],
+                name="prism_memory_tombstone_lifted",
+                condition=Q(cleared_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -80,6 +80,11 @@ class Record(TenantModel):
 
     happened_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
+    changed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When words, gate or consent last changed. Null: never.",
+    )
     retired_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     valid_from = models.DateTimeField(null=True, blank=True)
@@ -134,6 +139,13 @@ class Record(TenantModel):
                 fields=["search"],
                 name="prism_memory_record_search",
                 # A list of pending entries would be read by every question.
+                fastupdate=False,
+            ),
+            GinIndex(
+                # For ``@>`` alone, which is all that a filter asks of it.
+                fields=["metadata"],
+                opclasses=["jsonb_path_ops"],
+                name="prism_memory_record_metadata",
                 fastupdate=False,
             ),
             models.Index(
