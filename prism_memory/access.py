@@ -55,7 +55,7 @@ class Reader:
         mode: How far up they see.
         strict: See only what was consented to explicitly.
         at: Moment of the reading; expiry is judged by it.
-        valid_at: Moment that validity is judged by; ``at`` when None.
+        as_of: Moment that validity is judged by; ``at`` when None.
         where: Conditions on the metadata.
 
     Raises:
@@ -68,7 +68,7 @@ class Reader:
     mode: ReadMode = ReadMode.CHAIN
     strict: bool = False
     at: dt.datetime = field(default_factory=timezone.now)
-    valid_at: dt.datetime | None = None
+    as_of: dt.datetime | None = None
     kinds: Collection[Kind] | None = None
     tiers: Collection[Tier] | None = None
     namespaces: Collection[str] | None = None
@@ -92,7 +92,7 @@ class Reader:
             check_text(self.partition, "partition")
 
     def _check_moments(self) -> None:
-        for name in ("at", "valid_at"):
+        for name in ("at", "as_of"):
             moment = check_time(getattr(self, name), name)
             if moment is None and name == "at":
                 message = "A reading needs its moment."
@@ -115,7 +115,7 @@ class Reader:
             "threads": [scope.thread for scope in scopes],
             "strict": self.strict,
             "at": self.at,
-            "valid_at": self.valid_at or self.at,
+            "as_of": self.as_of or self.at,
             "kinds": _texts(self.kinds),
             "tiers": _texts(self.tiers),
             "namespaces": _texts(self.namespaces),

@@ -263,7 +263,7 @@ class Memory:
         partition: str | None = None,
         filter: Mapping[str, Any] | None = None,  # noqa: A002 - the field's own word
         ids: Collection[uuid.UUID] | None = None,
-        valid_at: dt.datetime | None = None,
+        as_of: dt.datetime | None = None,
         require_consent: bool | None = None,
     ) -> Recalled:
         """Return the best records in sight for a question, best first.
@@ -282,7 +282,7 @@ class Memory:
             partition: Only this one, matched exactly.
             filter: Conditions on the metadata; see ``prism_memory.db.filters``.
             ids: Only these records; 256 at most (``recall_ids``).
-            valid_at: Moment that validity is judged by; now when None. Aware.
+            as_of: Moment that validity is judged by; now when None. Aware.
             require_consent: See only what was consented to; the memory's when None.
 
         Raises:
@@ -297,7 +297,7 @@ class Memory:
             partition=partition,
             ids=self._listed(ids),
             where=compile_filter(filter, terms=self.limits.filter_terms),
-            valid_at=check_time(valid_at, "valid_at"),
+            as_of=check_time(as_of, "as_of"),
             require_consent=require_consent,
         )
         question = Question(

@@ -189,17 +189,17 @@ def test_a_record_expires_at_its_moment() -> None:
     record = make_record(expires_at=NOON)
     assert seen(record, at=NOON - TICK)
     assert not seen(record, at=NOON)
-    assert not seen(record, at=NOON, valid_at=NOON - TICK)
+    assert not seen(record, at=NOON, as_of=NOON - TICK)
 
 
 def test_validity_is_half_open() -> None:
     """case_C22, case_C31: judged at the asked moment."""
     later = NOON + dt.timedelta(days=1)
     record = make_record(valid_from=NOON, valid_to=later)
-    assert not seen(record, valid_at=NOON - TICK)
-    assert seen(record, valid_at=NOON)
-    assert seen(record, valid_at=later - TICK)
-    assert not seen(record, valid_at=later)
+    assert not seen(record, as_of=NOON - TICK)
+    assert seen(record, as_of=NOON)
+    assert seen(record, as_of=later - TICK)
+    assert not seen(record, as_of=later)
 
 
 def test_validity_is_judged_by_now_when_no_moment_is_asked() -> None:

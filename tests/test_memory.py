@@ -131,7 +131,7 @@ class TestWishes:
 
     @pytest.mark.parametrize(
         "given",
-        [{"mode": "all"}, {"valid_at": dt.datetime(2026, 1, 1)}, {"at": None}],  # noqa: DTZ001
+        [{"mode": "all"}, {"as_of": dt.datetime(2026, 1, 1)}, {"at": None}],  # noqa: DTZ001
         ids=str,
     )
     def test_a_reader_checks_what_it_asks_by(self, given):

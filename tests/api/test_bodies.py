@@ -192,7 +192,7 @@ def test_odd_text_is_refused_wherever_it_stands(alice: Caller, odd: str) -> None
         {"tiers": [odd]},
         {"legs": odd},
         {"ids": [odd]},
-        {"valid_at": odd},
+        {"as_of": odd},
         {"filter": {odd: 1}},
         {"filter": {"a": odd}},
         {"filter": {"a": {odd: 1}}},
@@ -272,8 +272,8 @@ def test_a_time_without_one_meaning_is_refused(alice: Caller, value: Any) -> Non
     """case_C22."""
     for body in ({"happened_at": value}, {"consent": {"granted_at": value}}):
         refused(alice.post("memories", {"text": "a", **body}), 400, "validation")
-    answer = alice.post("recall", {"query": "a", "valid_at": value})
-    refused(answer, 400, "validation", "valid_at")
+    answer = alice.post("recall", {"query": "a", "as_of": value})
+    refused(answer, 400, "validation", "as_of")
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_validity_is_half_open(alice: Caller) -> None:
     )
 
     def at(moment: str) -> list[str]:
-        return alice.recalls("valid", valid_at=moment)
+        return alice.recalls("valid", as_of=moment)
 
     assert at("2025-12-31T23:59:59.999999Z") == []
     assert at("2026-01-01T00:00:00Z") == ["valid"]

@@ -339,7 +339,7 @@ class TestTimes:
         memory.remember({"text": "words", "valid_from": NOON, "valid_to": end})
         tick = dt.timedelta(microseconds=1)
         seen = {
-            at: len(memory.recall("words", valid_at=at))
+            at: len(memory.recall("words", as_of=at))
             for at in (NOON - tick, NOON, end - tick, end)
         }
         assert list(seen.values()) == [0, 1, 1, 0]

@@ -313,7 +313,7 @@ def test_validity_is_half_open(at: int, *, seen: bool) -> None:
 
     memory().remember(Entry(TEA, valid_from=hour(10), valid_to=hour(12)), wait=True)
 
-    assert bool(memory().recall(TEA, valid_at=hour(at))) is seen
+    assert bool(memory().recall(TEA, as_of=hour(at))) is seen
 
 
 def test_strict_mode_leaves_out_what_nobody_consented_to() -> None:

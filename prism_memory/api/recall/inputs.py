@@ -32,5 +32,5 @@ class RecallInput(StrictInput):
         required=False,
         help_text="Only these; GET limits tells how many.",
     )
-    valid_at = Moment(required=False)
+    as_of = Moment(required=False)
     require_consent = Flag(required=False)

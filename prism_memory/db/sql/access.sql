@@ -43,8 +43,8 @@ AND (record.visible IS TRUE OR (record.visible IS NULL AND NOT %(strict)s::boole
 AND record.gate = 'open'
 AND record.retired_at IS NULL
 AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
-AND (record.valid_from IS NULL OR record.valid_from <= %(valid_at)s::timestamptz)
-AND (record.valid_to IS NULL OR record.valid_to > %(valid_at)s::timestamptz)
+AND (record.valid_from IS NULL OR record.valid_from <= %(as_of)s::timestamptz)
+AND (record.valid_to IS NULL OR record.valid_to > %(as_of)s::timestamptz)
 -- IS TRUE keeps this a look-up per row; pulled up into a join, it would make the planner
 -- think longer than the statement runs.
 AND (NOT EXISTS (
