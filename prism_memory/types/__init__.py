@@ -3,7 +3,16 @@
 All are frozen and valid from construction on. Pure: no Django, no database.
 """
 
-from prism_memory.types.answers import JSON, Candidate, Hit, Item, Page, Recalled
+from prism_memory.types.answers import (
+    JSON,
+    Candidate,
+    Explanation,
+    Hit,
+    Item,
+    Neighbor,
+    Page,
+    Recalled,
+)
 from prism_memory.types.checks import (
     METADATA_DEPTH,
     NAME_BYTES,
@@ -56,11 +65,13 @@ __all__ = [
     "ConsentSource",
     "EmbedderIdentity",
     "Entry",
+    "Explanation",
     "Grant",
     "Hit",
     "Item",
     "Kind",
     "Lineage",
+    "Neighbor",
     "Origin",
     "Page",
     "Permission",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prism_memory.types.scopes import Scope
-from prism_memory.types.vocabulary import Kind, Tier, Trust
+from prism_memory.types.vocabulary import Kind, Tier, TombstoneReason, Trust
 
 JSON = dict[str, Any]
 
@@ -100,17 +100,68 @@ class Page(Sequence[Item]):
 
 
 @dataclass(frozen=True)
+class Explanation:
+    """Why a hit is where it is, and where its words come from. No words themselves.
+
+    Args:
+        rank: Place among the hits, from 1.
+        score: As in the hit.
+        method: As in the hit.
+        strategy: How the vector leg looked.
+        ranks: Place in each leg that found it, from 1.
+        signals: What each leg measured: ``vector`` the cosine, -1..1, and ``bm25``.
+        weights: What each leg counted.
+        components: Parts of the score, 0..1 each, where it is made of some.
+        source_refs: What it is derived from, in the writer's order.
+        lineage_reason: How it was derived, as ``note by consolidator``; empty where
+            it is derived from nothing.
+        tombstone: One in force that does not hide it, and since when.
+    """
+
+    id: uuid.UUID
+    rank: int
+    score: float
+    method: str
+    strategy: str
+    ranks: Mapping[str, int]
+    signals: Mapping[str, float]
+    weights: Mapping[str, float]
+    components: Mapping[str, float]
+    source_refs: tuple[str, ...]
+    lineage_reason: str
+    tombstone: tuple[TombstoneReason, dt.datetime] | None
+    created_at: dt.datetime
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A record whose vector is near a text.
+
+    Args:
+        cosine: -1..1 to the text.
+    """
+
+    id: uuid.UUID
+    cosine: float
+
+
+@dataclass(frozen=True)
 class Recalled(Sequence[Hit]):
     """The hits of one recall, best first, and how they were found.
 
     Args:
         strategy: How the vector leg looked: ``exact``, ``index``, or ``none``.
         degraded: Why the answer is poorer than it could be, or empty.
+        adjacent: What stands beside the hits, by sequence, when asked for.
+        explanations: One for each hit, in their order, when asked for.
     """
 
     hits: tuple[Hit, ...] = ()
     strategy: str = "none"
     degraded: str = ""
+    adjacent: tuple[Item, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
 
     def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as Sequence has it
         return self.hits[index]
