@@ -85,6 +85,12 @@ class Settings:
     EMBED_TIMEOUT_SECONDS = Setting(
         30.0, help="Longest wait for one embedding call.", minimum=0.1, maximum=600
     )
+    RERANKERS: Setting[dict[str, dict[str, Any]]] = Setting(
+        {}, help="Rerankers by alias: {'cross': {'BACKEND': path, 'OPTIONS': {}}}."
+    )
+    RERANKER: Setting[str] = Setting(
+        "", help="Alias of the reranker that recall asks; empty: none."
+    )
     WAIT_SECONDS = Setting(
         30.0,
         help="After it, wait=True begins no further batch and leaves the rest pending.",
@@ -97,6 +103,11 @@ class Settings:
     )
     SEARCH_LANGUAGES: Setting[tuple[str, ...]] = Setting(
         (), help="Configurations a question is read in; empty: LANGUAGE and simple."
+    )
+    SITUATE = Setting(
+        "on",
+        help="Index who speaks, when and of what beside the words; off: bare words.",
+        choices=("on", "off"),
     )
     REDACTOR: Setting[str] = Setting(
         "", help="Dotted path of redact(text) -> text, run before anything is stored."
@@ -148,6 +159,26 @@ class Settings:
     )
     LIST_ROWS = Setting(
         100, help="Rows of one page of a list.", minimum=1, maximum=200, limit=True
+    )
+
+    RERANK_CANDIDATES = Setting(
+        32, help="Candidates that are reranked.", minimum=1, maximum=128, limit=True
+    )
+    RERANK_BYTES = Setting(
+        65_536,
+        help="Bytes of UTF-8 that one reranking sends.",
+        minimum=1,
+        maximum=262_144,
+        limit=True,
+    )
+    RERANK_SECONDS = Setting(
+        2.0,
+        help="Longest wait for one reranking; then the order before it holds.",
+        minimum=0.05,
+        maximum=10,
+    )
+    RERANK_CONCURRENCY = Setting(
+        2, help="Rerankings at one time in each process.", minimum=1, maximum=8
     )
 
     EXACT_SCAN_ROWS = Setting(
@@ -223,6 +254,8 @@ class Limits:
     filter_terms: int
     recall_ids: int
     list_rows: int
+    rerank_candidates: int
+    rerank_bytes: int
 
     def __init__(self, given: Mapping[str, int] | None = None) -> None:
         known = {s.name.lower(): s for s in Settings.declared() if s.limit}

@@ -223,7 +223,7 @@ def embed_batch(
 
 
 @contextmanager
-def provider_errors(embedder: Embedder) -> Iterator[None]:
+def provider_errors(backend: object) -> Iterator[None]:
     """Raise what a backend let through as an error of this app.
 
     The message names the kind of the failure and not its words, which may quote texts.
@@ -238,12 +238,12 @@ def provider_errors(embedder: Embedder) -> Iterator[None]:
     except PrismMemoryError:
         raise
     except OSError as error:
-        message = f"{embedder!r} did not answer ({type(error).__name__})."
+        message = f"{backend!r} did not answer ({type(error).__name__})."
         raise ProviderUnavailable(message) from error
     except Exception as error:
         # The one place where code of others is called, with error classes of their
         # own, so that no list of classes would be whole.
-        message = f"{embedder!r} failed ({type(error).__name__})."
+        message = f"{backend!r} failed ({type(error).__name__})."
         raise ProviderRejected(message) from error
 
 

@@ -1,65 +1,102 @@
-"""From an alias in ``PRISM_MEMORY["EMBEDDERS"]`` to an embedder."""
+"""From an alias in ``PRISM_MEMORY`` to a backend: one registry a kind of provider."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
+from django.core import checks
 from django.core.signals import setting_changed
 from django.utils.module_loading import import_string
 
 from prism_memory.backends.base import Embedder
+from prism_memory.backends.reranking import Reranker
 from prism_memory.conf import NAMESPACE, settings
 from prism_memory.errors import Misconfigured
 
-_embedders: Final[dict[str, Embedder]] = {}
+
+class Backend(Protocol):
+    """What a registry asks of a backend. Its constructor takes the OPTIONS."""
+
+    def check(self) -> list[checks.CheckMessage]:
+        """Return what a system check should say about the OPTIONS. No network."""
+
+    def close(self) -> None:
+        """Give back connections; a later call opens them again."""
 
 
-def get_embedder(alias: str = "default") -> Embedder:
-    """Return the embedder of ``alias``; the same object at each call.
+B = TypeVar("B", bound=Backend)
 
-    Makes no network call and loads no model.
+
+class Registry(Generic[B]):
+    """Builds the backends of one setting, each once.
+
+    Args:
+        key: The setting: a dict of alias to ``{"BACKEND": path, "OPTIONS": {}}``.
+        base: The class that every BACKEND is of.
+    """
+
+    def __init__(self, key: str, base: type[B]) -> None:
+        self._key = key
+        self._base = base
+        self._made: dict[str, B] = {}
+        setting_changed.connect(
+            self._forget, dispatch_uid=f"prism_memory.{key.lower()}"
+        )
+
+    def get(self, alias: str) -> B:
+        """Return the backend of ``alias``; the same object at each call.
+
+        Raises:
+            Misconfigured: No such alias, or its BACKEND or OPTIONS do not work.
+        """
+        backend = self._made.get(alias)
+        if backend is None:
+            # No lock: two threads may build, one of the two is kept, and a fork at the
+            # wrong moment leaves nothing locked.
+            backend = self._made.setdefault(alias, self._build(alias))
+        return backend
+
+    def _build(self, alias: str) -> B:
+        where = f"{NAMESPACE}[{self._key!r}][{alias!r}]"
+        path, options = self._described(alias, where)
+        try:
+            backend = import_string(path)
+        except ImportError as error:
+            message = f"{where}: BACKEND {path!r} cannot be imported ({error})."
+            raise Misconfigured(message) from error
+        if not (isinstance(backend, type) and issubclass(backend, self._base)):
+            name = self._base.__name__
+            article = "an" if name[0] in "AEIOU" else "a"
+            message = f"{where}: BACKEND {path!r} is not {article} {name}."
+            raise Misconfigured(message)
+        return construct(backend, options, where)
+
+    def _described(self, alias: str, where: str) -> tuple[str, Mapping[str, Any]]:
+        known = getattr(settings, self._key)
+        if alias not in known:
+            near = difflib.get_close_matches(str(alias), known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            message = f"{NAMESPACE}[{self._key!r}] has no {alias!r}.{hint}"
+            raise Misconfigured(message)
+        return described(known[alias], where)
+
+    def _forget(self, *, setting: str, **kwargs: object) -> None:  # noqa: ARG002
+        """Drop what was built, so that ``override_settings`` holds at once."""
+        if setting != NAMESPACE:
+            return
+        while self._made:
+            _, backend = self._made.popitem()
+            backend.close()
+
+
+def described(entry: object, where: str) -> tuple[str, Mapping[str, Any]]:
+    """Return the path and the OPTIONS of an entry.
 
     Raises:
-        Misconfigured: No such alias, or its BACKEND or OPTIONS do not work. The text
-            names the alias, and the extra to install where a package is missing.
+        Misconfigured: It is not of that form.
     """
-    embedder = _embedders.get(alias)
-    if embedder is None:
-        # No lock: two threads may build, one of the two is kept, and a fork at the
-        # wrong moment leaves nothing locked.
-        embedder = _embedders.setdefault(alias, build(alias))
-    return embedder
-
-
-def build(alias: str) -> Embedder:
-    """Make the embedder that the settings describe.
-
-    Raises:
-        Misconfigured: See ``get_embedder``.
-    """
-    where = f"{NAMESPACE}['EMBEDDERS'][{alias!r}]"
-    path, options = described(alias, where)
-    try:
-        backend = import_string(path)
-    except ImportError as error:
-        message = f"{where}: BACKEND {path!r} cannot be imported ({error})."
-        raise Misconfigured(message) from error
-    if not (isinstance(backend, type) and issubclass(backend, Embedder)):
-        message = f"{where}: BACKEND {path!r} is not an Embedder."
-        raise Misconfigured(message)
-    return construct(backend, options, where)
-
-
-def described(alias: str, where: str) -> tuple[str, Mapping[str, Any]]:
-    known = settings.EMBEDDERS
-    if alias not in known:
-        near = difflib.get_close_matches(str(alias), known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        message = f"{NAMESPACE}['EMBEDDERS'] has no {alias!r}.{hint}"
-        raise Misconfigured(message)
-    entry: object = known[alias]
     if not isinstance(entry, Mapping) or not isinstance(entry.get("BACKEND"), str):
         message = f"{where} must be a dict with BACKEND, the dotted path of a class."
         raise Misconfigured(message)
@@ -73,9 +110,12 @@ def described(alias: str, where: str) -> tuple[str, Mapping[str, Any]]:
     return entry["BACKEND"], options
 
 
-def construct(
-    backend: type[Embedder], options: Mapping[str, Any], where: str
-) -> Embedder:
+def construct(backend: type[B], options: Mapping[str, Any], where: str) -> B:
+    """Make a backend.
+
+    Raises:
+        Misconfigured: The OPTIONS are not its own; the text names the alias.
+    """
     try:
         return backend(**options)
     except Misconfigured as error:
@@ -90,13 +130,26 @@ def construct(
         raise Misconfigured(message) from error
 
 
-def forget_embedders(*, setting: str, **kwargs: object) -> None:  # noqa: ARG001
-    """Drop what was built, so that ``override_settings`` holds at once."""
-    if setting != NAMESPACE:
-        return
-    while _embedders:
-        _, embedder = _embedders.popitem()
-        embedder.close()
+_embedders: Final = Registry("EMBEDDERS", Embedder)  # type: ignore[type-abstract]
+_rerankers: Final = Registry("RERANKERS", Reranker)  # type: ignore[type-abstract]
 
 
-setting_changed.connect(forget_embedders, dispatch_uid="prism_memory.embedders")
+def get_embedder(alias: str = "default") -> Embedder:
+    """Return the embedder of ``alias``; the same object at each call.
+
+    Makes no network call and loads no model.
+
+    Raises:
+        Misconfigured: No such alias, or its BACKEND or OPTIONS do not work. The text
+            names the alias, and the extra to install where a package is missing.
+    """
+    return _embedders.get(alias)
+
+
+def get_reranker(alias: str) -> Reranker:
+    """Return the reranker of ``alias``, as ``get_embedder`` does.
+
+    Raises:
+        Misconfigured: See ``get_embedder``.
+    """
+    return _rerankers.get(alias)
