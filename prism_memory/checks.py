@@ -89,6 +89,13 @@ def out_of_bounds() -> Iterator[checks.CheckMessage]:
                 hint=setting.help,
                 id="prism_memory.E002",
             )
+        elif setting.choices and value not in setting.choices:
+            choices = ", ".join(map(repr, setting.choices))
+            yield checks.Error(
+                f"{NAMESPACE}[{setting.name!r}] must be one of {choices}.",
+                hint=setting.help,
+                id="prism_memory.E014",
+            )
 
 
 def of_its_type(value: object, setting: Setting[Any]) -> bool:

@@ -108,6 +108,14 @@ def test_a_number_out_of_its_bounds_is_told_them(
     assert message.hint
 
 
+def test_a_value_that_is_none_of_the_choices_is_reported() -> None:
+    """B352."""
+    (message,) = of_settings(SITUATE="late")
+    assert ids([message]) == ["E014"]
+    assert "'on', 'off'" in message.msg
+    assert of_settings(SITUATE="off") == []
+
+
 @pytest.mark.parametrize(
     "given",
     [

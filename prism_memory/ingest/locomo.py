@@ -14,22 +14,9 @@ from typing import Any, Final
 
 from prism_memory.ingest.entries import BadEntry, Incoming, Selection, placed
 from prism_memory.ingest.json_stream import ArrayReader, decoded
+from prism_memory.lifecycle.situating import MONTHS
 from prism_memory.types import Entry, Kind, Origin, Scope, SourceRef, Trust
 
-MONTHS: Final = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 DATE: Final = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>\d\d) (?P<half>[ap])m on "
     r"(?P<day>\d{1,2}) (?P<month>[A-Z][a-z]+),? (?P<year>\d{4})"
@@ -101,7 +88,6 @@ def _turn(
         _text(turn, name, place) for name in ("dia_id", "speaker", "text")
     )
     caption = _text(turn, "blip_caption", place, optional=True)
-    seen = situated(speaker, text, caption)
     metadata = {"dia_id": dia_id, "session": source.key, "speaker": speaker}
     return placed(
         lambda: Entry(
@@ -111,20 +97,10 @@ def _turn(
             metadata=metadata | ({"caption": caption} if caption else {}),
             source=source,
             origin=Origin(Trust.USER, speaker),
-            embed_text=seen,
-            lexical_text=f"{date_in_words(said_at)} {seen}" if said_at else seen,
             happened_at=said_at,
         ),
         place,
     )
-
-
-def situated(speaker: str, text: str, caption: str = "") -> str:
-    """Return a turn with what its words alone do not say: who, and which picture.
-
-    The date helps full text and hurts the vector, so it is added to the former only.
-    """
-    return f"{speaker}: {text} [{caption}]" if caption else f"{speaker}: {text}"
 
 
 def session_time(written: object, place: str) -> dt.datetime | None:
@@ -153,11 +129,6 @@ def session_time(written: object, place: str) -> dt.datetime | None:
     except ValueError:
         message = "no such date or time."
         raise BadEntry(message, place=place, field="date_time") from None
-
-
-def date_in_words(at: dt.datetime) -> str:
-    """Return ``8 May 2023``, whatever the locale."""
-    return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
 
 
 def _text(found: object, name: str, place: str, *, optional: bool = False) -> str:

@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 from prism_memory.conf import Limits, settings
 from prism_memory.db.languages import LANGUAGES
 from prism_memory.errors import Conflict, Invalid, LimitExceeded
+from prism_memory.lifecycle.situating import index_texts
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Consent,
@@ -188,7 +189,9 @@ def _prepare_one(
         raise Invalid(message, field="origin")
     _refuse_secret_names(entry, written_by, redaction)
     clean = _redacted(entry, redaction, derive)
-    _check_limits(clean, limits)
+    _check_limits(clean, limits)  # of what the caller gave: ours may be longer
+    if settings.SITUATE != "off":
+        clean = _situated(clean, written_by, redaction)
     sha256 = hashlib.sha256(clean.text.encode())
     embedded = clean.embed_text or clean.text
     return Row(
@@ -201,6 +204,18 @@ def _prepare_one(
         embed_sha256=hashlib.sha256(embedded.encode()).digest(),
         metadata_json=to_json(clean.metadata, "metadata"),
     )
+
+
+def _situated(entry: Entry, origin: Origin, redaction: Redaction) -> Entry:
+    """Give the entry the index texts that it lacks (B350 to B352)."""
+    turn = entry.kind is Kind.TURN
+    speaker = redaction.text(origin.writer) if turn else ""
+    texts = index_texts(entry, speaker=speaker)
+    if not texts:
+        return entry
+    # Once more: what was put together could spell a secret that no part holds.
+    masked = {name: redaction.mask(text) for name, text in texts.items()}
+    return replace(entry, **masked)  # type: ignore[arg-type] # as below
 
 
 def _refuse_secret_names(entry: Entry, origin: Origin, redaction: Redaction) -> None:

@@ -11,8 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism_memory.conf import Limits
 from prism_memory.ingest import BadEntry, Selection, read_locomo
-from prism_memory.ingest.locomo import MONTHS, date_in_words, session_time
+from prism_memory.ingest.locomo import session_time
+from prism_memory.lifecycle.entries import prepare
+from prism_memory.lifecycle.situating import MONTHS, date_in_words
+from prism_memory.redaction import Redaction
 from prism_memory.types import Kind, Scope, Trust
 
 TURNS: list[dict[str, Any]] = [
@@ -74,8 +78,15 @@ def test_sessions_follow_their_numbers_and_turns_their_order():
     assert places == [("session_1", 0), ("session_1", 1), ("session_10", 0)]
 
 
+def prepared(*conversations):
+    entries = [item.entry for item in read(*conversations)]
+    rows = prepare(entries, origin=None, limits=Limits(), redaction=Redaction())
+    return [row.entry for row in rows]
+
+
 def test_the_vector_sees_speaker_and_caption_and_full_text_the_date_too():
-    _, entry, _ = (item.entry for item in read(CONVERSATION))
+    """B350."""
+    _, entry, _ = prepared(CONVERSATION)
     assert entry.text == "Look at this!"
     assert entry.embed_text == "Ben: Look at this! [a photo of a tram]"
     assert entry.lexical_text == f"8 May 2023 {entry.embed_text}"
@@ -83,9 +94,9 @@ def test_the_vector_sees_speaker_and_caption_and_full_text_the_date_too():
 
 
 def test_a_session_without_a_date_has_none():
-    first, *_ = read(changed(session_1_date_time=""))
-    assert first.entry.happened_at is None
-    assert first.entry.lexical_text == "Ada: I moved to Porto."
+    first, *_ = prepared(changed(session_1_date_time=""))
+    assert first.happened_at is None
+    assert first.lexical_text == "Ada: I moved to Porto."
 
 
 @pytest.mark.parametrize(
