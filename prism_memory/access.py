@@ -39,6 +39,7 @@ NARROWING: Final[Mapping[str, Callable[[object, str], object]]] = {
     "kinds": lambda value, name: check_choice(value, Kind, name),
     "tiers": lambda value, name: check_choice(value, Tier, name),
     "namespaces": check_text,
+    "tags": check_text,
     "ids": check_uuid,
 }
 """How each value of what narrows a reading is checked."""
@@ -56,12 +57,16 @@ class Reader:
         strict: See only what was consented to explicitly.
         at: Moment of the reading; expiry is judged by it.
         as_of: Moment that validity is judged by; ``at`` when None.
+        known_at: See only what was there, and in sight, at this moment too.
+        include_superseded: Do not judge validity, unless ``as_of`` asks for it.
+        include_quarantined: See also what the gate holds back.
+        tags: See what has one of these: its ``tags`` in the metadata, a list or a text.
         where: Conditions on the metadata.
 
     Raises:
         Invalid: An unknown mode, kind or tier, a name that cannot be stored, an id that
-            is none, a naive time, a strictness that is no bool, or a single value where
-            a collection is meant.
+            is none, a naive time, a wish that is no bool, or a single value where a
+            collection is meant.
     """
 
     scope: Scope
@@ -69,16 +74,21 @@ class Reader:
     strict: bool = False
     at: dt.datetime = field(default_factory=timezone.now)
     as_of: dt.datetime | None = None
+    known_at: dt.datetime | None = None
+    include_superseded: bool = False
+    include_quarantined: bool = False
     kinds: Collection[Kind] | None = None
     tiers: Collection[Tier] | None = None
     namespaces: Collection[str] | None = None
+    tags: Collection[str] | None = None
     partition: str | None = None
     ids: Collection[uuid.UUID] | None = None
     where: Compiled = field(default_factory=Compiled)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mode", check_choice(self.mode, ReadMode, "mode"))
-        check_bool(self.strict, "strict")
+        for name in ("strict", "include_superseded", "include_quarantined"):
+            check_bool(getattr(self, name), name)
         self._check_moments()
         for name, check in NARROWING.items():
             values = getattr(self, name)
@@ -92,7 +102,7 @@ class Reader:
             check_text(self.partition, "partition")
 
     def _check_moments(self) -> None:
-        for name in ("at", "as_of"):
+        for name in ("at", "as_of", "known_at"):
             moment = check_time(getattr(self, name), name)
             if moment is None and name == "at":
                 message = "A reading needs its moment."
@@ -101,8 +111,23 @@ class Reader:
 
     def condition(self) -> sql.Composed:
         """Return the rule as SQL over the row called ``record``."""
-        rule = sql.SQL(named("access")["visible"]).format(unwithheld=unwithheld())
-        return sql.SQL("{}\nAND {}").format(rule, self.where.text)
+        texts = named("access")
+        rule = sql.SQL(texts["visible"]).format(unwithheld=unwithheld())
+        parts: list[sql.Composable] = [rule]
+        if self.tags is not None:
+            parts.append(sql.SQL(texts["tagged"]))
+        if self.known_at is not None:
+            parts.append(sql.SQL(texts["known"]))
+        return sql.SQL("\nAND ").join([*parts, self.where.text])
+
+    def narrowing(self) -> tuple[sql.Composable, dict[str, Any]] | None:
+        """Return what an index can answer of the rule, and its parameters.
+
+        SQL over the row called ``record``, to begin with the few rows that meet it. The
+        rule holds it too, so it takes nothing away. None where there is nothing.
+        """
+        contained = self.where.containment()
+        return None if contained is None else (contained, self.where.parameters)
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of the rule's parameters."""
@@ -116,9 +141,13 @@ class Reader:
             "strict": self.strict,
             "at": self.at,
             "as_of": self.as_of or self.at,
+            "known_at": self.known_at,
+            "include_superseded": self.include_superseded and self.as_of is None,
+            "include_quarantined": self.include_quarantined,
             "kinds": _texts(self.kinds),
             "tiers": _texts(self.tiers),
             "namespaces": _texts(self.namespaces),
+            "tags": _texts(self.tags),
             "partition": self.partition,
             "ids": self.ids,
             **self.where.parameters,
@@ -152,6 +181,11 @@ def _texts(values: Collection[str] | None) -> list[str] | None:
 def unwithheld() -> sql.SQL:
     """Return what a row called ``record`` says of itself: a part of the rule."""
     return sql.SQL(named("access")["unwithheld"])
+
+
+def changed() -> sql.SQL:
+    """Return whether a row called ``record`` changed after ``known_at``, as SQL."""
+    return sql.SQL(named("access")["changed"])
 
 
 def visible(*, using: str, reader: Reader) -> QuerySet[Record]:

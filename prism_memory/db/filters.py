@@ -11,12 +11,14 @@ complement and ``exists`` asks for presence. Keys and values are always paramete
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from psycopg import sql
 
+from prism_memory.db.containment import must_contain
 from prism_memory.errors import Invalid, LimitExceeded
 from prism_memory.types import check_text, to_json
 
@@ -39,10 +41,16 @@ IN_VALUES: Final = 1_000
 
 @dataclass
 class Compiled:
-    """SQL over the row called ``record``, and its parameters."""
+    """SQL over the row called ``record``, and its parameters.
+
+    Args:
+        contained: What the metadata of every row that matches must contain: the part
+            of the filter that the index on the metadata answers. None without such.
+    """
 
     text: sql.Composable = field(default_factory=lambda: sql.SQL("TRUE"))
     parameters: dict[str, Any] = field(default_factory=dict)
+    contained: dict[str, Any] | None = None
     comparisons: int = 0
     terms: int = 0
 
@@ -62,6 +70,23 @@ class Compiled:
         self.parameters[name] = value
         return sql.SQL(f"%({name})s")
 
+    def containment(self) -> sql.SQL | None:
+        """Return ``contained`` as SQL; its parameter is one of ``parameters``."""
+        if self.contained is None:
+            return None
+        return sql.SQL("record.metadata @> %(filter_contained)s::jsonb")
+
+    def lead_by_index(self, given: Mapping[str, Any]) -> None:
+        """Ask first what the index answers; the comparisons decide as before."""
+        self.contained = must_contain(given)
+        contained = self.containment()
+        if contained is not None:
+            # Checked value by value when the comparisons were compiled.
+            self.parameters["filter_contained"] = json.dumps(
+                self.contained, ensure_ascii=False, default=dict
+            )
+            self.text = sql.SQL("({} AND {})").format(contained, self.text)
+
 
 def compile_filter(given: Mapping[str, Any] | None, *, terms: int) -> Compiled:
     """Return the SQL of a filter; ``None`` matches all.
@@ -78,6 +103,7 @@ def compile_filter(given: Mapping[str, Any] | None, *, terms: int) -> Compiled:
     compiled = Compiled(terms=terms)
     if given is not None:
         compiled.text = _all_of(given, compiled, DEPTH)
+        compiled.lead_by_index(given)
     return compiled
 
 

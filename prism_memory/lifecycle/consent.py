@@ -63,6 +63,8 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
         blocked = _block(using, scope, actor, record_id, at, visible=visible)
         if visible is not None:
             changes |= _state(record, at, visible=visible)
+        if any(getattr(record, name) != value for name, value in changes.items()):
+            changes["changed_at"] = at
         rows = Record.objects.using(using).filter(tenant=scope.tenant, id=record_id)
         rows.update(**changes, version=record.version + 1)
         audit.record(

@@ -30,7 +30,7 @@ def item_fields(row: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
     """Return the fields of an ``Item`` from a row of the recall statement."""
     return {
         **{name: row[name] for name in PLAIN},
-        **{name: _time(row[name]) for name in TIMES},
+        **{name: moment(row[name]) for name in TIMES},
         "id": uuid.UUID(row["record_id"]),
         "kind": Kind(row["kind"]),
         "tier": Tier(row["tier"]),
@@ -40,7 +40,7 @@ def item_fields(row: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
     }
 
 
-def _time(text: str | None) -> dt.datetime | None:
+def moment(text: str | None) -> dt.datetime | None:
     """Read a time as PostgreSQL writes it in ISO style, whatever its time zone."""
     return None if text is None else dt.datetime.fromisoformat(text).astimezone(dt.UTC)
 
@@ -55,6 +55,8 @@ def item(record: Record) -> Item:
         tier=Tier(record.tier),
         trust=Trust(record.trust),
         metadata=record.metadata,
+        gate=record.gate,
+        gate_reason=record.gate_reason,
         scope=record.scope.value,
         source=record.source.key if record.source else None,
     )

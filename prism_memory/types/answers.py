@@ -38,6 +38,10 @@ class Item:
     Args:
         text: Verbatim, but for configured secrets.
         source: Key of the stream it belongs to, or None.
+        gate: ``open``, or ``quarantined``, which only who asks for it sees.
+        gate_reason: Why it is quarantined, or empty.
+        changed: Its words, gate or consent changed after the ``known_at`` of the
+            question: it was known then, but perhaps not as it is shown.
     """
 
     id: uuid.UUID
@@ -60,6 +64,9 @@ class Item:
     valid_from: dt.datetime | None
     valid_to: dt.datetime | None
     version: int
+    gate: str = "open"
+    gate_reason: str = ""
+    changed: bool = False
 
 
 @dataclass(frozen=True)

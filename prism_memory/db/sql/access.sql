@@ -40,11 +40,12 @@ AND (%(ids)s::uuid[] IS NULL OR record.id = ANY(%(ids)s::uuid[]))
           record.generation))
 AND record.revoked_at IS NULL
 AND (record.visible IS TRUE OR (record.visible IS NULL AND NOT %(strict)s::boolean))
-AND record.gate = 'open'
+AND (record.gate = 'open' OR %(include_quarantined)s::boolean)
 AND record.retired_at IS NULL
 AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
-AND (record.valid_from IS NULL OR record.valid_from <= %(as_of)s::timestamptz)
-AND (record.valid_to IS NULL OR record.valid_to > %(as_of)s::timestamptz)
+AND (%(include_superseded)s::boolean
+     OR ((record.valid_from IS NULL OR record.valid_from <= %(as_of)s::timestamptz)
+         AND (record.valid_to IS NULL OR record.valid_to > %(as_of)s::timestamptz)))
 -- IS TRUE keeps this a look-up per row; pulled up into a join, it would make the planner
 -- think longer than the statement runs.
 AND (NOT EXISTS (
@@ -53,3 +54,37 @@ AND (NOT EXISTS (
          AND stone.target_ref = 'record:' || record.id::text
          AND stone.reason <> 'corrected'
          AND stone.cleared_at IS NULL)) IS TRUE
+
+-- name: tagged
+-- Whether the row called "record" has one of the tags. A tag alone may be a plain text.
+    jsonb_typeof(record.metadata -> 'tags') IN ('array', 'string')
+AND jsonb_exists_any(record.metadata -> 'tags', %(tags)s::text[])
+
+-- name: known
+-- Whether the row called "record", which is in sight now, was there and in sight at an
+-- earlier moment too. What blocks it now has been asked; what was lifted since may have
+-- blocked it then.
+    record.created_at <= %(known_at)s::timestamptz
+AND (record.granted_at IS NULL OR record.granted_at <= %(known_at)s::timestamptz)
+AND (NOT EXISTS (
+      SELECT FROM prism_memory_tombstone AS stone
+       WHERE stone.tenant = record.tenant
+         AND stone.target_ref = 'record:' || record.id::text
+         AND stone.reason <> 'corrected'
+         AND stone.at <= %(known_at)s::timestamptz
+         AND stone.cleared_at > %(known_at)s::timestamptz)) IS TRUE
+AND (NOT EXISTS (
+      SELECT FROM prism_memory_lineageedge AS edge
+        JOIN prism_memory_tombstone AS stone
+          ON stone.tenant = edge.tenant
+         AND stone.target_ref = edge.source_ref
+         AND stone.at <= %(known_at)s::timestamptz
+         AND stone.cleared_at > %(known_at)s::timestamptz
+       WHERE edge.tenant = record.tenant
+         AND edge.record_id = record.id
+         AND edge.source_ref <> 'record:' || record.id::text)) IS TRUE
+
+-- name: changed
+-- Whether the words, gate or consent of the row called "record" changed since it was
+-- known; never without such a moment.
+coalesce(record.changed_at > %(known_at)s::timestamptz, FALSE)

@@ -102,6 +102,12 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
        expires_at = excluded.expires_at,
        valid_from = excluded.valid_from,
        valid_to = excluded.valid_to,
+       changed_at = CASE
+         WHEN record.retired_at IS NOT NULL
+              OR (record.text, record.lexical_text, record.embed_text)
+                 IS DISTINCT FROM
+                 (excluded.text, excluded.lexical_text, excluded.embed_text)
+         THEN %(at)s::timestamptz ELSE record.changed_at END,
        retired_at = NULL,
        version = record.version + 1
  WHERE record.revoked_at IS NULL
