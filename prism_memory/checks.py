@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from django.conf import settings as django_settings
@@ -13,11 +13,13 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils.module_loading import import_string
 
 from prism_memory import backends, indexing
+from prism_memory.backends.registry import Backend
 from prism_memory.conf import NAMESPACE, Setting, Settings, settings, user_settings
 from prism_memory.db.languages import LANGUAGES
 from prism_memory.db.queries import fetch
-from prism_memory.errors import EmbedderMismatch, Misconfigured
+from prism_memory.errors import EmbedderMismatch, Invalid, Misconfigured
 from prism_memory.models import Record
+from prism_memory.recall.scoring import check_factors
 
 OLDEST_PGVECTOR: Final = (0, 8)
 """Iterative index scans came with 0.8."""
@@ -31,7 +33,15 @@ SCOPED: Final = {
     "prism_memory_tombstone": ("tenant",),
     "prism_memory_run": ("tenant",),
     "prism_memory_auditevent": ("tenant",),
+    "prism_memory_recalltrace": ("tenant", "scope_id", "owner", "agent", "thread"),
+    "prism_memory_reinforcement": ("tenant",),
+    "prism_memory_reinforcedquery": ("tenant",),
 }
+
+PROVIDERS: Final[tuple[tuple[str, str, Callable[[str], Backend]], ...]] = (
+    ("RERANKERS", "RERANKER", backends.get_reranker),
+)
+"""The setting of the aliases, that of the alias used, and what makes the backend."""
 
 
 def register() -> None:
@@ -39,6 +49,7 @@ def register() -> None:
     checks.register(check_settings)
     checks.register(check_routing)
     checks.register(check_embedders)
+    checks.register(check_providers)
     checks.register(check_database, checks.Tags.database)
 
 
@@ -50,6 +61,7 @@ def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
         *out_of_bounds(),
         *unknown_languages(),
         *unimportable(),
+        *unusable_factors(),
     ]
 
 
@@ -140,6 +152,19 @@ def unimportable() -> Iterator[checks.CheckMessage]:
             )
 
 
+def unusable_factors() -> Iterator[checks.CheckMessage]:
+    factors: object = settings.TRUST_FACTORS
+    if not isinstance(factors, Mapping):
+        return  # what is no dict is reported as of another type
+    try:
+        check_factors(factors)
+    except Invalid as error:
+        yield checks.Error(
+            f"{NAMESPACE}['TRUST_FACTORS'] cannot be used: {error}",
+            id="prism_memory.E016",
+        )
+
+
 def check_routing(**kwargs: Any) -> list[checks.CheckMessage]:
     """Report a database that is not there, and tables that would be made elsewhere."""
     using: object = settings.DATABASE
@@ -213,6 +238,34 @@ def embedder_messages(alias: str) -> list[checks.CheckMessage]:
         return backends.get_embedder(alias).check()
     except Misconfigured as error:
         return [checks.Error(str(error), id="prism_memory.E007")]
+
+
+def check_providers(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Report backends beside the embedders that cannot be made, and what each says."""
+    return [
+        message
+        for aliases, chosen, get in PROVIDERS
+        if isinstance(
+            getattr(settings, aliases), Mapping
+        )  # else check_settings says so
+        for message in provider_messages(aliases, chosen, get)
+    ]
+
+
+def provider_messages(
+    aliases: str, chosen: str, get: Callable[[str], Backend]
+) -> Iterator[checks.CheckMessage]:
+    known, alias = getattr(settings, aliases), getattr(settings, chosen)
+    if alias and alias not in known:
+        yield checks.Error(
+            f"{NAMESPACE}[{chosen!r}] is {alias!r}, which is not among {aliases}.",
+            id="prism_memory.E014",
+        )
+    for name in known:
+        try:
+            yield from get(name).check()
+        except Misconfigured as error:
+            yield checks.Error(str(error), id="prism_memory.E015")
 
 
 def check_database(

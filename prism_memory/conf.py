@@ -181,6 +181,12 @@ class Settings:
         2, help="Rerankings at one time in each process.", minimum=1, maximum=8
     )
 
+    TRUST_FACTORS: Setting[dict[str, float]] = Setting(
+        {},
+        help="What a score is multiplied by, by trust class or 'quarantined', instead"
+        " of 0.8 for what neither the user nor the system said, and 0.3, in 0..1.",
+    )
+
     EXACT_SCAN_ROWS = Setting(
         10_000,
         help="Vectors in sight up to which recall scans exactly, without an index.",
@@ -210,6 +216,17 @@ class Settings:
     )
     QUEUE: Setting[str] = Setting(
         "", help="Celery queue of this app's tasks; empty: the project's default."
+    )
+    TRACES = Setting(
+        "off",
+        help="Which recalls leave a trace of ids, scores and timings; never a text.",
+        choices=("off", "sampled", "on"),
+    )
+    TRACE_SHARE = Setting(
+        0.01, help="Share of recalls that sampled traces.", minimum=0, maximum=1
+    )
+    TRACE_DAYS = Setting(
+        30, help="Days that a trace is kept.", minimum=1, maximum=3_650
     )
     API_AUTHENTICATION: Setting[tuple[str, ...]] = Setting(
         ("prism_memory.api.auth.AccessKeyAuthentication",),

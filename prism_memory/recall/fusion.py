@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from prism_memory.errors import Invalid
-from prism_memory.types import Candidate
+from prism_memory.types import Candidate, check_finite
 
 RRF_K: Final = 60
 """Rank offset. Source: Cormack, Clarke & Büttcher, SIGIR 2009, section 3."""
@@ -15,6 +16,109 @@ RRF_K: Final = 60
 SHARPNESS: Final = 1.5
 """Power of a leg's relative score: above 1 the best stand out. Measured, as are the
 equal shares of the legs; see docs/benchmarks.md."""
+
+Leg = Mapping[str, float]
+"""The score that a leg has for each record, by the record's id."""
+
+
+def fuse_rrf(
+    lists: Sequence[Sequence[str]], k: float = RRF_K
+) -> list[tuple[str, float]]:
+    """Return ids and fused scores, ``sum(1 / (k + rank))``, best first.
+
+    See ``fuse_weighted``, of which this is the case of equal weights.
+    """
+    return fuse_weighted(lists, None, k)
+
+
+def fuse_weighted(
+    lists: Sequence[Sequence[str]],
+    weights: Sequence[object] | None = None,
+    k: float = RRF_K,
+) -> list[tuple[str, float]]:
+    """Return ids and fused scores, ``sum(weight / (k + rank))``, best first.
+
+    Ties go by the best rank in any list, then by id. The order of the lists, with
+    their weights, does not matter.
+
+    Args:
+        lists: Ids, best first; ranks start at 1 in each. An id that a list repeats
+            counts once, at its first place there.
+        weights: One for each list. A missing one counts 1, and so does one that is no
+            number, not finite or below 0; any beyond the lists are not read.
+        k: Rank offset, above 0.
+
+    Raises:
+        Invalid: A list is none of ids, ``k`` is not positive and finite, or the
+            weights are so large that a score is not finite.
+
+    Source: Cormack, Clarke & Büttcher, SIGIR 2009.
+    """
+    offset = check_k(k)
+    shares = [*map(share, weights or ())]
+    shares += [1.0] * (len(lists) - len(shares))
+    parts: dict[str, list[float]] = defaultdict(list)
+    best: dict[str, int] = {}
+    for ids, weight in zip(check_lists(lists), shares, strict=False):
+        for record_id, rank in first_ranks(ids).items():
+            parts[record_id].append(weight / (offset + rank))
+            best[record_id] = min(rank, best.get(record_id, rank))
+    scores = {record_id: _sum(found) for record_id, found in parts.items()}
+    ranked = sorted(scores, key=lambda i: (-scores[i], best[i], i))
+    return [(record_id, scores[record_id]) for record_id in ranked]
+
+
+def first_ranks(ids: Iterable[str]) -> dict[str, int]:
+    """Return the first place of each id, from 1."""
+    ranks: dict[str, int] = {}
+    for rank, record_id in enumerate(ids, 1):
+        ranks.setdefault(record_id, rank)
+    return ranks
+
+
+def check_lists(lists: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Return ``lists`` if they are lists of ids.
+
+    Raises:
+        Invalid: A list is a string, whose letters would be taken for ids, or an id is
+            none.
+    """
+    flat = isinstance(lists, str) or any(isinstance(ids, str) for ids in lists)
+    if flat or not all(isinstance(i, str) for ids in lists for i in ids):
+        message = "lists must be lists of ids, which are strings."
+        raise Invalid(message, field="lists")
+    return lists
+
+
+def check_k(k: float) -> float:
+    """Return the rank offset.
+
+    Raises:
+        Invalid: It is not positive and finite.
+    """
+    offset = check_finite(k, "k")
+    if offset <= 0:
+        message = "k must be positive."
+        raise Invalid(message, field="k")
+    return offset
+
+
+def share(weight: object) -> float:
+    """Return the weight as a number; 1 if it is none, not finite or below 0 (B363)."""
+    try:
+        number = check_finite(weight, "weight")
+    except Invalid:
+        return 1.0
+    return number if number >= 0 else 1.0
+
+
+def _sum(parts: Iterable[float]) -> float:
+    """Return the sum, which is the same in any order, as ``math.fsum`` rounds once."""
+    try:
+        return math.fsum(parts)
+    except OverflowError:
+        message = "The weights are too large to be added."
+        raise Invalid(message, field="weights") from None
 
 
 def reciprocal_rank(
@@ -29,19 +133,17 @@ def reciprocal_rank(
     Raises:
         Invalid: ``k`` is not above 0.
     """
-    if not 0 < k < float("inf"):
-        message = "k must be positive and finite."
-        raise Invalid(message, field="k")
+    offset = check_k(k)
     ranks: dict[str, list[int]] = defaultdict(list)
     for candidate in candidates:
         ranks[candidate.record_id].append(candidate.rank)
     return {
-        record_id: sum(1 / (k + rank) for rank in sorted(found))
+        record_id: math.fsum(1 / (offset + rank) for rank in found)
         for record_id, found in ranks.items()
     }
 
 
-def convex(legs: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def convex(legs: Mapping[str, Leg]) -> dict[str, float]:
     """Return the mean of each record's relative scores in the legs, 0..1.
 
     A full-text score is taken relative to the best; a cosine, whose zero means little,
@@ -54,15 +156,68 @@ def convex(legs: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     Args:
         legs: By the leg's name, the score of each record that it has one for.
     """
-    told = sorted(leg for leg, scores in legs.items() if scores)
+    return weighted_convex(legs, {})
+
+
+def weighted_convex(
+    legs: Mapping[str, Leg], weights: Mapping[str, object]
+) -> dict[str, float]:
+    """Return ``convex`` with a share for each leg, 0..1; equal ones give ``convex``.
+
+    Args:
+        weights: By leg; only their ratios matter. See ``shares`` for what is missing.
+    """
+    told = shares(legs, weights)
+    most = math.fsum(told.values())
     fused: dict[str, list[float]] = defaultdict(list)
-    for leg in told:
+    for leg, weight in told.items():
         floor = min(legs[leg].values()) if leg == "vector" else 0.0
         span = max(legs[leg].values()) - floor
         for record_id, score in legs[leg].items():
-            relative = (score - floor) / span if span > 0 else 1.0
-            fused[record_id].append(relative**SHARPNESS)
-    return {record_id: sum(found) / len(told) for record_id, found in fused.items()}
+            relative = max(score - floor, 0.0) / span if span > 0 else 1.0
+            fused[record_id].append(weight * relative**SHARPNESS)
+    return {record_id: math.fsum(found) / most for record_id, found in fused.items()}
+
+
+def rrf_of(
+    ranks: Mapping[str, Mapping[str, int]],
+    weights: Mapping[str, object] | None = None,
+    k: float = RRF_K,
+) -> dict[str, float]:
+    """Return the reciprocal rank fusion of the legs, 0..1; 1 is the first of each leg.
+
+    It orders as ``fuse_weighted`` does: each score is that one's, divided by the most
+    that was possible.
+
+    Args:
+        ranks: By the leg's name, the place of each record that it found, from 1.
+        weights: By leg; only their ratios matter. See ``shares`` for what is missing.
+        k: Rank offset, above 0.
+
+    Raises:
+        Invalid: ``k`` is not positive and finite.
+    """
+    offset = check_k(k)
+    told = shares(ranks, weights or {})
+    most = math.fsum(told.values())
+    fused: dict[str, list[float]] = defaultdict(list)
+    for leg, weight in told.items():
+        for record_id, rank in ranks[leg].items():
+            fused[record_id].append(weight * (offset + 1) / (offset + rank))
+    return {record_id: math.fsum(found) / most for record_id, found in fused.items()}
+
+
+def shares(
+    legs: Mapping[str, Mapping[str, float]], weights: Mapping[str, object]
+) -> dict[str, float]:
+    """Return the weights of the legs that found something; the largest is 1.
+
+    A weight that is missing or invalid counts 1. Where only legs of weight 0 found
+    anything, they count alike, so that a poorer answer still has an order.
+    """
+    told = {leg: share(weights.get(leg)) for leg in sorted(legs) if legs[leg]}
+    most = max(told.values(), default=0.0)
+    return {leg: weight / most if most else 1.0 for leg, weight in told.items()}
 
 
 def order(

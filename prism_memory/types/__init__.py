@@ -39,6 +39,14 @@ from prism_memory.types.scopes import (
     Scope,
     check_scope,
 )
+from prism_memory.types.scoring import Scoring
+from prism_memory.types.traces import (
+    HASH_BYTES,
+    STRENGTH_AT_FIRST,
+    STRENGTH_AT_MOST,
+    STRENGTH_STEP,
+    Trace,
+)
 from prism_memory.types.vectors import EmbedderIdentity, Role, Vector
 from prism_memory.types.vocabulary import (
     ConsentScope,
@@ -53,11 +61,15 @@ from prism_memory.types.vocabulary import (
 )
 
 __all__ = [
+    "HASH_BYTES",
     "JSON",
     "MAX_ORDINAL",
     "METADATA_DEPTH",
     "NAME_BYTES",
     "SCOPE_NAMESPACE",
+    "STRENGTH_AT_FIRST",
+    "STRENGTH_AT_MOST",
+    "STRENGTH_STEP",
     "Actor",
     "Candidate",
     "Consent",
@@ -79,9 +91,11 @@ __all__ = [
     "Recalled",
     "Role",
     "Scope",
+    "Scoring",
     "SourceRef",
     "Tier",
     "TombstoneReason",
+    "Trace",
     "Trust",
     "Vector",
     "check_bigint",
