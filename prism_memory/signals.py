@@ -13,5 +13,10 @@ remembered = Signal()
 indexing_wanted = Signal()
 """Texts wait for their vectors. Arguments: ``tenant``, ``using``, ``alias``."""
 
+recalled = Signal()
+"""Something was recalled. Arguments: ``using``, ``trace`` (a ``types.Trace``: ids,
+hashes and numbers, no text), ``keep`` (the settings want it kept), ``reinforce`` (its
+hits shall be strengthened). Sent outside any transaction of this app's own."""
+
 consent_changed = Signal()
 """A record was shown or hidden. Arguments: ``scope``, ``id``, ``visible``."""

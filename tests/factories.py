@@ -8,7 +8,16 @@ from typing import Any
 
 from prism_memory.memory import Memory
 from prism_memory.models import LineageEdge, Record, Tombstone
-from prism_memory.types import Entry, Origin, Scope, TombstoneReason, Trust
+from prism_memory.types import (
+    Entry,
+    Origin,
+    ReadMode,
+    Scope,
+    TombstoneReason,
+    Trace,
+    Trust,
+    uuid7,
+)
 
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 ADA = Origin(Trust.USER, "ada")
@@ -83,3 +92,25 @@ def make_edge(record: Record, source: Record | str, position: int = 0) -> Lineag
     return LineageEdge.objects.create(
         tenant=record.tenant, record=record, source_ref=ref, position=position
     )
+
+
+def make_trace(*ids: uuid.UUID, **given: Any) -> Trace:
+    """A recall at Ada's first chat that found these records."""
+    hits = tuple(
+        {"id": str(i), "score": 0.9, "ranks": {"text": 1}, "signals": {"bm25": 1.5}}
+        for i in ids
+    )
+    defaults: dict[str, Any] = {
+        "id": uuid7(),
+        "scope": make_scope(),
+        "query_sha256": bytes(32),
+        "actor": "system",
+        "mode": ReadMode.CHAIN,
+        "strategy": "exact",
+        "degraded": "",
+        "at": NOON,
+        "options": {"legs": "hybrid", "top_k": 5},
+        "hits": hits,
+        "timings_ms": {"candidates": 1.25},
+    }
+    return Trace(**{**defaults, **given})

@@ -69,15 +69,21 @@ class TenantReference(_TenantConstraint):
 
     Args:
         field: Name of a ``TenantForeignKey`` of the model.
+        cascade: The rows go with what they point at: for counts and notes about it,
+            which must never keep it.
     """
 
-    def __init__(self, *, field: str, name: str) -> None:
+    def __init__(self, *, field: str, name: str, cascade: bool = False) -> None:
         super().__init__(name=name)
         self.field = field
+        self.cascade = cascade
 
     def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
         path, args, kwargs = super().deconstruct()
-        return path, args, {**kwargs, "field": self.field}
+        own: dict[str, Any] = {"field": self.field}
+        if self.cascade:
+            own["cascade"] = True
+        return path, args, {**kwargs, **own}
 
     def clause(self, model: type[models.Model], quote: Any) -> str:
         field: Any = model._meta.get_field(self.field)
@@ -87,6 +93,7 @@ class TenantReference(_TenantConstraint):
             f"FOREIGN KEY ({quote('tenant')}, {quote(field.column)}) "
             f"REFERENCES {quote(target.db_table)} "
             f"({quote('tenant')}, {quote(target.pk.column)})"
+            f"{' ON DELETE CASCADE' if self.cascade else ''}"
         )
 
     def remove_sql(self, model: Any, schema_editor: Any) -> Any:

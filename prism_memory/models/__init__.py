@@ -16,6 +16,7 @@ from prism_memory.models.record import Record
 from prism_memory.models.run import Run
 from prism_memory.models.scope import Scope, Tenant
 from prism_memory.models.source import Source
+from prism_memory.models.trace import RecallTrace, ReinforcedQuery, Reinforcement
 
 __all__ = [
     "MAX_DIMENSIONS",
@@ -27,7 +28,10 @@ __all__ = [
     "IndexMode",
     "IngestionState",
     "LineageEdge",
+    "RecallTrace",
     "Record",
+    "ReinforcedQuery",
+    "Reinforcement",
     "Run",
     "RunState",
     "Scope",

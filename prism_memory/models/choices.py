@@ -44,6 +44,11 @@ class ConsentScopeChoice(models.TextChoices):
     USER = types.ConsentScope.USER.value
 
 
+class ReadModeChoice(models.TextChoices):
+    CHAIN = types.ReadMode.CHAIN.value
+    EXACT = types.ReadMode.EXACT.value
+
+
 class TombstoneReasonChoice(models.TextChoices):
     CORRECTED = types.TombstoneReason.CORRECTED.value
     REVOKED = types.TombstoneReason.REVOKED.value

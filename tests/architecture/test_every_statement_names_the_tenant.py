@@ -28,7 +28,7 @@ from prism_memory.models.choices import RunState
 from prism_memory.redaction import Redaction
 from prism_memory.types import Actor, Consent, Entry, Lineage, Permission, SourceRef
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
-from tests.factories import ADA, make_memory, make_scope, remember_one
+from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +147,19 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
         ),
         "authenticate": lambda: lifecycle.authenticate(
             using="default", token=make_key()[1], at=at
+        ),
+        "reinforce": lambda: lifecycle.reinforce(
+            using="default",
+            tenant=TENANT,
+            ids=[record_id],
+            query_sha256=bytes(32),
+            at=at,
+        ),
+        "write_trace": lambda: lifecycle.write_trace(
+            using="default", trace=make_trace()
+        ),
+        "prune_traces": lambda: lifecycle.prune_traces(
+            using="default", tenants=[TENANT], at=at, days=1
         ),
     }
 

@@ -58,6 +58,7 @@ RAW_SQL: Final = {
     " rows weigh terms over the whole scope and return no row.",
     "recall.nearest_exact": "Has {visible}.",
     "recall.nearest_index": "Has {visible}.",
+    "reinforce.strengthen": "Which of the ids of hits are still there; counts only.",
     "remember.find_records": "A write compares itself with rows of its own scope.",
     "remember.resolve_ids": "Lineage may name any row in the chain, hidden or not.",
     "remember.resolve_keys": "As resolve_ids, by key.",

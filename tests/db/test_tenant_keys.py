@@ -14,12 +14,19 @@ from django.apps import apps
 from django.db import IntegrityError, transaction
 from django.db.models import Model
 
+from prism_memory import lifecycle
 from prism_memory.db.fields import TenantForeignKey
-from prism_memory.models import Embedding, Record, Source
+from prism_memory.models import (
+    Embedding,
+    Record,
+    ReinforcedQuery,
+    Reinforcement,
+    Source,
+)
 from prism_memory.types import SourceRef
 from tests.capture import tenant_models
 from tests.db.asking import ask, refused_by
-from tests.factories import make_edge, make_record, make_scope
+from tests.factories import NOON, make_edge, make_record, make_scope
 
 pytestmark = pytest.mark.django_db
 
@@ -131,6 +138,8 @@ def two_tenants() -> dict[str, dict[str, uuid.UUID]]:
         scope = make_scope(tenant=tenant)
         record = make_record(scope=scope, fields={"source": SourceRef("s")})
         make_edge(record, "ext:outside")
+        counted = {"ids": [record.id], "query_sha256": bytes(32), "at": NOON}
+        lifecycle.reinforce(using="default", tenant=tenant, **counted)
         spare = make_record("spare", scope=scope)
         Embedding.objects.filter(tenant=tenant, record_id=spare.id).delete()
         assert record.source is not None
@@ -158,7 +167,7 @@ def copy_row(model: type[Model], **changes: Any) -> list[tuple[Any, ...]]:
 
 def fresh(model: type[Model], record_id: uuid.UUID) -> dict[str, Any]:
     """Return what makes a copy of a row no duplicate."""
-    if model is Embedding:
+    if model in {Embedding, Reinforcement, ReinforcedQuery}:
         return {"record_id": record_id}
     own = {"id": uuid.uuid4()} if hasattr(model, "id") else {}
     return own | ({"key": "another"} if model in {Record, Source} else {})

@@ -12,12 +12,16 @@ from django.db import DataError, IntegrityError, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism_memory import lifecycle
 from prism_memory.models import (
     AccessKey,
     AuditEvent,
     Embedding,
     EmbeddingSpace,
     LineageEdge,
+    RecallTrace,
+    ReinforcedQuery,
+    Reinforcement,
     Run,
     Source,
     Tombstone,
@@ -30,6 +34,7 @@ from tests.factories import (
     make_record,
     make_scope,
     make_tombstone,
+    make_trace,
     remember_one,
 )
 
@@ -104,6 +109,21 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
         ("accesskey", "permissions", ["read", "root"]),
     ],
     "run_state": [("run", "state", "paused")],
+    "trace_tenant_named": [("recalltrace", "tenant", "")],
+    "trace_owner_first": [("recalltrace", "owner", "")],
+    "trace_tenant_bytes": [("recalltrace", "tenant", LONG)],
+    "trace_owner_bytes": [("recalltrace", "owner", LONG)],
+    "trace_agent_bytes": [("recalltrace", "agent", LONG)],
+    "trace_thread_bytes": [("recalltrace", "thread", LONG)],
+    "trace_mode": [("recalltrace", "mode", "subtree")],
+    "trace_query_bytes": [("recalltrace", "query_sha256", b"tea")],
+    "reinforcement_strength": [
+        ("reinforcement", "strength", -0.1),
+        ("reinforcement", "strength", 2.1),
+        ("reinforcement", "strength", float("nan")),
+    ],
+    "reinforcement_recalls": [("reinforcement", "recalls", -1)],
+    "reinforcedquery_query_bytes": [("reinforcedquery", "query_sha256", b"tea")],
 }
 """By the check's name: table, column, and what it must not hold."""
 
@@ -116,6 +136,14 @@ def one_row_in_each_table() -> None:
     make_edge(record, "ext:outside")
     make_tombstone(record)
     make_key()
+    lifecycle.write_trace(using="default", trace=make_trace(record.id))
+    lifecycle.reinforce(
+        using="default",
+        tenant="acme",
+        ids=[record.id],
+        query_sha256=bytes(32),
+        at=NOON,
+    )
     Run.objects.create(tenant="acme", kind="import", actor="system")
     AuditEvent.objects.create(
         tenant="acme", actor="system", action="test", target="nothing", at=NOON
@@ -281,6 +309,13 @@ def test_rows_name_themselves_without_their_text() -> None:
     assert str(Source.objects.filter(tenant="acme").get()) == "mail"
     edge = LineageEdge.objects.filter(tenant="acme").get()
     assert str(edge) == f"{edge.record_id} from ext:outside"
+    trace = RecallTrace.objects.filter(tenant="acme").get()
+    assert str(trace) == f"recall {trace.id}"
+    assert trace.scope == make_scope()
+    counted = Reinforcement.objects.filter(tenant="acme").get()
+    assert str(counted) == f"{counted.record_id} recalled 1 times"
+    asked = ReinforcedQuery.objects.filter(tenant="acme").get()
+    assert str(asked) == f"a question that recalled {counted.record_id}"
     vector = Embedding.objects.filter(tenant="acme", record_id=record.id).get()
     assert str(vector) == f"{record.id} in space {vector.space_id}"
     assert AccessKey.objects.get().scope == make_scope(thread="")

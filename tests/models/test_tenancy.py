@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db.models import Model
 
+from prism_memory import lifecycle
 from prism_memory.models import (
     AuditEvent,
     Embedding,
@@ -22,7 +23,14 @@ from prism_memory.models.base import TenantModel
 from prism_memory.types import SourceRef
 from tests.capture import tenant_in_every_statement, tenant_models, unnamed_tables
 from tests.db.asking import ask
-from tests.factories import NOON, make_edge, make_record, make_scope, make_tombstone
+from tests.factories import (
+    NOON,
+    make_edge,
+    make_record,
+    make_scope,
+    make_tombstone,
+    make_trace,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -143,6 +151,7 @@ def test_every_row_of_a_tenant_saves_and_refreshes_by_its_tenant(
     AuditEvent.objects.create(
         tenant="acme", actor="system", action="a.b", target="record:1", at=NOON
     )
+    lifecycle.write_trace(using="default", trace=make_trace(record.id))
     row: Any = model._default_manager.get(tenant="acme")
     with tenant_in_every_statement("acme") as seen:
         row.save()

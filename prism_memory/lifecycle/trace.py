@@ -1,0 +1,73 @@
+"""Keep what was recalled, and let it go after its time. Never part of a read."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Final
+
+from prism_memory.db import queries
+from prism_memory.db.queries import named
+from prism_memory.models import RecallTrace, Tenant
+from prism_memory.types import Trace
+
+PRUNED_AT_ONCE: Final = 1_000
+
+
+def write_trace(*, using: str, trace: Trace) -> bool:
+    """Keep a trace; again changes nothing. Two queries.
+
+    Returns:
+        False if nothing was ever remembered under its tenant: there was nothing to
+        recall, and a name that was mistyped must leave no row.
+    """
+    scope = trace.scope
+    if not Tenant.objects.using(using).filter(name=scope.tenant).exists():
+        return False
+    row = RecallTrace(
+        id=trace.id,
+        tenant=scope.tenant,
+        scope_id=scope.id,
+        owner=scope.owner,
+        agent=scope.agent,
+        thread=scope.thread,
+        query_sha256=trace.query_sha256,
+        actor=trace.actor,
+        mode=trace.mode,
+        strategy=trace.strategy,
+        degraded=trace.degraded,
+        options=trace.options,
+        hits=list(trace.hits),
+        timings_ms=dict(trace.timings_ms),
+        at=trace.at,
+    )
+    RecallTrace.objects.using(using).bulk_create([row], ignore_conflicts=True)
+    return True
+
+
+def prune_traces(
+    *,
+    using: str,
+    tenants: Iterable[str],
+    at: dt.datetime,
+    days: int,
+    batch: int = PRUNED_AT_ONCE,
+) -> int:
+    """Remove traces older than so many days; return how many.
+
+    Tenant by tenant, in statements of ``batch`` rows that each commit by themselves.
+
+    Args:
+        at: Now.
+        days: How long a trace is kept, from 1.
+    """
+    before = at - dt.timedelta(days=days)
+    return sum(_prune(using, tenant, before, batch) for tenant in tenants)
+
+
+def _prune(using: str, tenant: str, before: dt.datetime, batch: int) -> int:
+    given = {"tenant": tenant, "before": before, "rows": batch}
+    removed = 0
+    while count := queries.execute(using, named("traces")["prune_traces"], given):
+        removed += count
+    return removed
