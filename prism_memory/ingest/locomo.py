@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from prism_memory.ingest.entries import BadEntry, Incoming, Selection, placed
 from prism_memory.ingest.json_stream import ArrayReader, decoded
-from prism_memory.lifecycle.situating import MONTHS
 from prism_memory.types import Entry, Kind, Origin, Scope, SourceRef, Trust
+from prism_memory.types.dates import MONTHS
 
 DATE: Final = re.compile(
     r"(?P<hour>\d{1,2}):(?P<minute>\d\d) (?P<half>[ap])m on "

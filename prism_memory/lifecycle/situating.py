@@ -6,26 +6,11 @@ The words alone often do not say who speaks, when, and of what. What is stored a
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final
 
 from prism_memory.types import Entry
-
-MONTHS: Final = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+from prism_memory.types.dates import date_in_words
 
 FULL_TEXT: Final = "lexical_text"
 VECTOR: Final = "embed_text"
@@ -68,11 +53,6 @@ def index_texts(entry: Entry, *, speaker: str = "") -> dict[str, str]:
         if getattr(entry, name) is None
     }
     return {name: text for name, text in texts.items() if text != entry.text}
-
-
-def date_in_words(at: dt.datetime) -> str:
-    """Return ``8 May 2023``, whatever the locale."""
-    return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
 
 
 def _fields(entry: Entry, speaker: str) -> dict[str, str]:

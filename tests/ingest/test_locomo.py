@@ -15,9 +15,9 @@ from prism_memory.conf import Limits
 from prism_memory.ingest import BadEntry, Selection, read_locomo
 from prism_memory.ingest.locomo import session_time
 from prism_memory.lifecycle.entries import prepare
-from prism_memory.lifecycle.situating import MONTHS, date_in_words
 from prism_memory.redaction import Redaction
 from prism_memory.types import Kind, Scope, Trust
+from prism_memory.types.dates import MONTHS, date_in_words
 
 TURNS: list[dict[str, Any]] = [
     {"dia_id": "D1:1", "speaker": "Ada", "text": "I moved to Porto."},
