@@ -40,6 +40,8 @@ SCOPED: Final = {
 
 PROVIDERS: Final[tuple[tuple[str, str, Callable[[str], Backend]], ...]] = (
     ("RERANKERS", "RERANKER", backends.get_reranker),
+    ("TRANSFORMERS", "TRANSFORMER", backends.get_transformer),
+    ("GRADERS", "GRADER", backends.get_grader),
 )
 """The setting of the aliases, that of the alias used, and what makes the backend."""
 

@@ -91,6 +91,18 @@ class Settings:
     RERANKER: Setting[str] = Setting(
         "", help="Alias of the reranker that recall asks; empty: none."
     )
+    TRANSFORMERS: Setting[dict[str, dict[str, Any]]] = Setting(
+        {}, help="Query transformers by alias, as RERANKERS."
+    )
+    TRANSFORMER: Setting[str] = Setting(
+        "", help="Alias of what says a question in other words; empty: none."
+    )
+    GRADERS: Setting[dict[str, dict[str, Any]]] = Setting(
+        {}, help="Graders of deep recall by alias, as RERANKERS."
+    )
+    GRADER: Setting[str] = Setting(
+        "", help="Alias of the grader that deep recall asks; empty: none."
+    )
     WAIT_SECONDS = Setting(
         30.0,
         help="After it, wait=True begins no further batch and leaves the rest pending.",
@@ -179,6 +191,36 @@ class Settings:
     )
     RERANK_CONCURRENCY = Setting(
         2, help="Rerankings at one time in each process.", minimum=1, maximum=8
+    )
+
+    MULTI_QUERY = Setting(
+        1,
+        help="Questions that one recall asks, its own and what a transformer makes of"
+        " it; 1: only its own.",
+        minimum=1,
+        maximum=8,
+        limit=True,
+    )
+    TRANSFORM_SECONDS = Setting(
+        5.0,
+        help="Longest wait for a transformer; then the question alone is asked.",
+        minimum=0.1,
+        maximum=60,
+    )
+    DEEP_ITERATIONS = Setting(
+        3, help="Passes of one deep recall.", minimum=1, maximum=5, limit=True
+    )
+    DEEP_THRESHOLD = Setting(
+        0.5,
+        help="Difficulty from which deep recall may take more than one pass.",
+        minimum=0,
+        maximum=1,
+    )
+    GRADE_SECONDS = Setting(
+        10.0,
+        help="Longest wait for one verdict; then deep recall ends where it is.",
+        minimum=0.1,
+        maximum=60,
     )
 
     TRUST_FACTORS: Setting[dict[str, float]] = Setting(
@@ -273,6 +315,8 @@ class Limits:
     list_rows: int
     rerank_candidates: int
     rerank_bytes: int
+    multi_query: int
+    deep_iterations: int
 
     def __init__(self, given: Mapping[str, int] | None = None) -> None:
         known = {s.name.lower(): s for s in Settings.declared() if s.limit}

@@ -1,4 +1,4 @@
-"""Providers: what turns text into vectors and scores, one file each.
+"""Providers: what turns text into vectors, scores and words, one file each.
 
 No database here and no setting but the providers' own. Importing this package loads
 no model and no optional package.
@@ -13,17 +13,30 @@ from prism_memory.backends.base import (
     assert_finite_vector,
     embed,
 )
-from prism_memory.backends.registry import get_embedder, get_reranker
+from prism_memory.backends.graders import Grader, grade_passages
+from prism_memory.backends.registry import (
+    get_embedder,
+    get_grader,
+    get_reranker,
+    get_transformer,
+)
 from prism_memory.backends.reranking import Reranker, rerank_scores
+from prism_memory.backends.transformers import CheckedTransformer, QueryTransformer
 
 __all__ = [
     "MAX_BATCH",
     "MAX_DIMENSIONS",
+    "CheckedTransformer",
     "Embedder",
+    "Grader",
+    "QueryTransformer",
     "Reranker",
     "assert_finite_vector",
     "embed",
     "get_embedder",
+    "get_grader",
     "get_reranker",
+    "get_transformer",
+    "grade_passages",
     "rerank_scores",
 ]

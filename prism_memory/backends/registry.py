@@ -11,7 +11,9 @@ from django.core.signals import setting_changed
 from django.utils.module_loading import import_string
 
 from prism_memory.backends.base import Embedder
+from prism_memory.backends.graders import Grader
 from prism_memory.backends.reranking import Reranker
+from prism_memory.backends.transformers import QueryTransformer
 from prism_memory.conf import NAMESPACE, settings
 from prism_memory.errors import Misconfigured
 
@@ -132,6 +134,8 @@ def construct(backend: type[B], options: Mapping[str, Any], where: str) -> B:
 
 _embedders: Final = Registry("EMBEDDERS", Embedder)  # type: ignore[type-abstract]
 _rerankers: Final = Registry("RERANKERS", Reranker)  # type: ignore[type-abstract]
+_transformers: Final = Registry("TRANSFORMERS", QueryTransformer)  # type: ignore[type-abstract]
+_graders: Final = Registry("GRADERS", Grader)  # type: ignore[type-abstract]
 
 
 def get_embedder(alias: str = "default") -> Embedder:
@@ -153,3 +157,21 @@ def get_reranker(alias: str) -> Reranker:
         Misconfigured: See ``get_embedder``.
     """
     return _rerankers.get(alias)
+
+
+def get_transformer(alias: str) -> QueryTransformer:
+    """Return the query transformer of ``alias``, as ``get_embedder`` does.
+
+    Raises:
+        Misconfigured: See ``get_embedder``.
+    """
+    return _transformers.get(alias)
+
+
+def get_grader(alias: str) -> Grader:
+    """Return the grader of ``alias``, as ``get_embedder`` does.
+
+    Raises:
+        Misconfigured: See ``get_embedder``.
+    """
+    return _graders.get(alias)

@@ -30,6 +30,7 @@ from prism_memory.types.checks import (
     to_json,
     uuid7,
 )
+from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
@@ -75,9 +76,11 @@ __all__ = [
     "Consent",
     "ConsentScope",
     "ConsentSource",
+    "DeepRecalled",
     "EmbedderIdentity",
     "Entry",
     "Explanation",
+    "Grade",
     "Grant",
     "Hit",
     "Item",
