@@ -26,7 +26,9 @@ THROUGH_THE_RULE: Final = {
     "admin.content.previews",
     "admin.content.visible_content",
     "admin.record_filters.RecordFilter.narrow",
+    "recall.adjacent.adjacent",
     "recall.candidates.find",
+    "recall.explain.explain",
     "recall.listing.get",
     "recall.listing.list_page",
 }
@@ -50,6 +52,11 @@ AROUND_THE_RULE: Final = {
 RAW_SQL: Final = {
     "admin.count_records": "Counts a scope's rows for its governor; no content.",
     "admin.count_records_of_sources": "As count_records, by source.",
+    "around.adjacent": "Hits by {visible}; rows beside them by the walks below.",
+    "around.explain": "Has {visible}.",
+    "around.in_scope": "Each way has {seen}.",
+    "around.in_source": "Each way has {seen}.",
+    "around.seen": "Is {visible}, of a row that a walk meets.",
     "indexing.claim": "The text that an embedder shall see, also of hidden rows: a"
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
@@ -160,6 +167,19 @@ def test_each_leg_of_recall_and_its_page_use_the_rule() -> None:
         )
         assert looks
         assert all("AND {visible}" in look for look in looks), name
+
+
+def test_what_stands_around_a_hit_uses_the_rule() -> None:
+    """B29, B117: each walk before its limit, and each hit that a walk begins at."""
+    around = named("around")
+    assert "record.id = beside.id AND {visible}" in around["seen"]
+    for name in ("in_source", "in_scope"):
+        ways = around[name].split("UNION ALL")
+        assert len(ways) == 2
+        for way in ways:
+            assert re.search(r"AND \{seen\}\s+ORDER BY .*\s+LIMIT", way), name
+    for name in ("adjacent", "explain"):
+        assert around[name].count("record.id = given.id AND {visible}") == 1, name
 
 
 def test_the_rule_itself_is_one_statement() -> None:

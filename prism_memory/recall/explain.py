@@ -1,0 +1,80 @@
+"""Why a hit is where it is, and where it comes from; never its words."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psycopg import sql
+
+from prism_memory.access import Reader
+from prism_memory.db import queries
+from prism_memory.db.queries import composed
+from prism_memory.recall.items import moment
+from prism_memory.types import Explanation, Hit, TombstoneReason
+
+Components = Mapping[uuid.UUID, Mapping[str, float]]
+
+
+def explain(
+    *,
+    using: str,
+    reader: Reader,
+    hits: Sequence[Hit],
+    weights: Mapping[str, float],
+    strategy: str,
+    components: Components | None = None,
+) -> tuple[Explanation, ...]:
+    """Return why each hit is where it is, in their order.
+
+    A hit that went out of sight meanwhile is left out, and the others keep their rank.
+    One query; none without hits.
+
+    Args:
+        hits: Best first.
+        weights: What each leg counted.
+        strategy: How the vector leg looked.
+        components: By hit, the parts that its score is made of, if any.
+    """
+    if not hits:
+        return ()
+    rule = sql.SQL(reader.condition().as_string(None))
+    statement = composed("around", "explain", visible=rule)
+    given = {**reader.parameters(), "hit_ids": [hit.id for hit in hits]}
+    rows = {row["id"]: row for row in queries.fetch(using, statement, given)}
+    return tuple(
+        Explanation(
+            **_ranking(hit, rank),
+            **_origin(hit, rows[hit.id]),
+            strategy=strategy,
+            weights=dict(weights),
+            components=dict((components or {}).get(hit.id, {})),
+        )
+        for rank, hit in enumerate(hits, start=1)
+        if hit.id in rows
+    )
+
+
+def _ranking(hit: Hit, rank: int) -> dict[str, Any]:
+    measured = {"vector": hit.cosine, "bm25": hit.bm25}
+    return {
+        "id": hit.id,
+        "rank": rank,
+        "score": hit.score,
+        "method": hit.method,
+        "ranks": dict(hit.ranks),
+        "signals": {name: told for name, told in measured.items() if told is not None},
+    }
+
+
+def _origin(hit: Hit, row: Mapping[str, Any]) -> dict[str, Any]:
+    stone = row["reason"]
+    return {
+        "source_refs": tuple(row["refs"]),
+        # Nothing says why but what the record is and who vouches for it.
+        "lineage_reason": f"{hit.kind} by {hit.trust}" if row["refs"] else "",
+        "tombstone": stone and (TombstoneReason(stone), moment(row["at"])),
+        "created_at": hit.created_at,
+        "scope": hit.scope,
+    }
