@@ -13,10 +13,12 @@ from benchmarks.report import Report
 
 MEANINGS = {
     "locomo": "how well real questions find the turns that answer them",
+    "ablation": "what each part of recall is worth to the answers found",
     "latency": "recall in process and over HTTP against the floor of plain SQL",
     "filtered": "whether pages are full and neighbours true under scope filters",
     "ingest": "records a second through remember and drain against a bare COPY",
     "growth": "recall in a fixed scope while the table around it grows",
+    "peers": "ours beside other memory systems, those that are installed",
 }
 
 
@@ -24,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one benchmark; see ``--help``."""
     options = _parser().parse_args(arguments)
     os.environ["PRISM_BENCH_SPREAD"] = options.vectors
-    if options.name == "locomo":  # real words need real vectors
+    if options.name in ("locomo", "ablation"):  # real words need real vectors
         os.environ["PRISM_BENCH_EMBEDDER"] = "benchmarks.embedders.CachedEmbedder"
     with fresh_database(options.name, keep=options.keep):
         # Late: it imports models, and Django has only now been set up.
@@ -61,9 +63,13 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
-    locomo = parsers["locomo"]
-    locomo.add_argument("--data", type=Path, required=True, help="a file of LoCoMo")
-    locomo.add_argument("--conversations", type=int, help="only the first so many")
+    for name in ("locomo", "ablation"):
+        words = parsers[name]
+        words.add_argument("--data", type=Path, required=True, help="a file of LoCoMo")
+        words.add_argument("--conversations", type=int, help="only the first so many")
+    parsers["ablation"].add_argument(
+        "--only", nargs="+", metavar="NAME", help="these variations alone"
+    )
     latency = parsers["latency"]
     latency.add_argument("--rows", type=int, default=20_000)
     latency.add_argument("--scopes", type=int, default=40)
@@ -82,6 +88,12 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     growth.add_argument("--scope", type=int, default=1_000, help="rows of the scope")
     growth.add_argument("--calls", type=int, default=100, help="per step")
     growth.add_argument("--hnsw", action="store_true", help="build the index each step")
+    peers = parsers["peers"]
+    peers.add_argument("--data", type=Path, help="a file of LoCoMo, for recall@10")
+    peers.add_argument("--conversations", type=int, help="only the first so many")
+    peers.add_argument("--rows", type=int, default=40_000)
+    peers.add_argument("--calls", type=int, default=60, help="per scope timed")
+    peers.add_argument("--only", nargs="+", metavar="SYSTEM", help="such as ours mem0")
 
 
 if __name__ == "__main__":

@@ -30,5 +30,7 @@ PRISM_MEMORY = {
             ),
             "OPTIONS": {},
         },
+        # For the real questions of `peers`; loads its model when first asked.
+        "minilm": {"BACKEND": "benchmarks.embedders.CachedEmbedder"},
     },
 }
