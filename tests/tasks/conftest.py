@@ -19,6 +19,7 @@ from celery import current_app
 
 from example_project.embedded import CHECKOUT
 from prism_memory import tasks
+from prism_memory.tasks import sending
 from tests.embedders import Calls
 
 TIMEOUT_SECONDS = 120
@@ -39,10 +40,10 @@ def until(holds: Callable[[], Any], what: str) -> Any:
 def queue(settings, monkeypatch) -> Iterator[str]:
     """The name of a queue that only this test uses; messages left in it are removed."""
     name = f"test-{uuid.uuid4()}"
-    monkeypatch.setattr(tasks, "SEND_SECONDS", PATIENT_SECONDS)
+    monkeypatch.setattr(sending, "SEND_SECONDS", PATIENT_SECONDS)
     settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "QUEUE": name}
     yield name
-    tasks.waker.flush(PATIENT_SECONDS)
+    tasks.sender.flush(PATIENT_SECONDS)
     with current_app.connection_for_write() as connection:
         redis_of(connection).delete(name)
 
@@ -53,7 +54,7 @@ def redis_of(connection: Any) -> Any:
 
 def messages(queue: str) -> int:
     """Return how many messages wait in a queue, once all is sent."""
-    assert tasks.waker.flush(PATIENT_SECONDS)
+    assert tasks.sender.flush(PATIENT_SECONDS)
     with current_app.connection_for_read() as connection:
         return int(redis_of(connection).llen(queue))
 

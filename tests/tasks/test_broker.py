@@ -10,6 +10,7 @@ import pytest
 from celery import current_app
 
 from prism_memory import tasks
+from prism_memory.tasks import sending
 from tests.factories import make_memory
 from tests.indexing.conftest import pending
 from tests.tasks.conftest import messages, until
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(params=["closed_port", "silent_port"])
 def bad_broker(request, queue, monkeypatch):
-    monkeypatch.setattr(tasks, "SEND_SECONDS", 0.5)
+    monkeypatch.setattr(sending, "SEND_SECONDS", 0.5)
     port = request.getfixturevalue(request.param)
     with broker(f"redis://127.0.0.1:{port}/0"):
         yield
@@ -31,23 +32,23 @@ def broker(url):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CELERY_BROKER_URL", url)
         yield
-        until(lambda: tasks.waker.flush(1), "the end of the attempts")
+        until(lambda: tasks.sender.flush(1), "the end of the attempts")
 
 
 @pytest.mark.usefixtures("bad_broker")
 def test_remember_neither_fails_nor_waits_and_the_log_says_so(caplog, monkeypatch):
-    returned, send = threading.Event(), tasks.send_or_log
+    returned, send = threading.Event(), sending.send_or_log
 
-    def send_later(wakes):
+    def send_later(messages):
         returned.wait(60)
-        send(wakes)
+        send(messages)
 
-    monkeypatch.setattr(tasks, "send_or_log", send_later)
+    monkeypatch.setattr(sending, "send_or_log", send_later)
     with caplog.at_level(logging.WARNING, "prism_memory"):
         assert make_memory().remember("One.").pending
-        assert not tasks.waker.flush(0), "it waited for the broker"
+        assert not tasks.sender.flush(0), "it waited for the broker"
         returned.set()
-        until(lambda: tasks.waker.flush(1), "the end of the attempts")
+        until(lambda: tasks.sender.flush(1), "the end of the attempts")
     assert "The broker took no wake-up" in caplog.text
     assert "the sweep will do it" in caplog.text
     assert pending().pending == 1

@@ -13,6 +13,8 @@ from prism_memory import tasks
 from prism_memory.errors import EmbedderMismatch, Misconfigured
 from prism_memory.models import Embedding, Record, Tenant
 from prism_memory.models import Scope as ScopeRow
+from prism_memory.tasks import draining
+from prism_memory.tasks.draining import wake_up
 from prism_memory.types import Scope
 from tests.factories import make_memory, make_scope, remember
 from tests.indexing.conftest import counted, pending
@@ -66,10 +68,10 @@ class TestSent:
         assert pending().pending == 1
 
     def test_wakes_for_one_tenant_that_are_not_sent_yet_are_one(self, queue):
-        with tasks.waker._changed:  # the sender waits for this
+        with tasks.sender._changed:  # the sender waits for this
             for _ in range(50):
                 for tenant in ("acme", "beta"):
-                    tasks.waker.wake(tenant, "default", "default")
+                    tasks.sender.post(wake_up(tenant, "default", "default"))
         assert messages(queue) == 2
 
 
@@ -100,12 +102,13 @@ class TestSweep:
 
     def test_its_schedule_merges_into_the_hosts_own(self, settings):
         settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "SWEEP_SECONDS": 30}
-        (entry,) = tasks.beat_schedule().values()
+        entry, pruning = tasks.beat_schedule().values()
         assert (entry["task"], entry["schedule"]) == (tasks.sweep.name, 30.0)
         assert entry["options"] == {"expires": 30.0}
+        assert pruning["task"] == tasks.prune_traces.name
         settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "QUEUE": "memory"}
-        (entry,) = tasks.beat_schedule().values()
-        assert entry["options"]["queue"] == "memory"
+        for entry in tasks.beat_schedule().values():
+            assert entry["options"]["queue"] == "memory"
         current_app.loader.import_default_modules()
         current_app.finalize()
         assert set(tasks.beat_schedule()) <= set(current_app.conf.beat_schedule)
@@ -140,7 +143,7 @@ class TestTask:
     ):
         settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "WAKE": False}
         remember("One.")
-        monkeypatch.setattr(tasks, "DRAIN_SECONDS", 0)
+        monkeypatch.setattr(draining, "DRAIN_SECONDS", 0)
         tasks.drain.apply(kwargs=ACME, throw=True)
         assert messages(queue) == 1
 
@@ -213,12 +216,12 @@ class TestProcesses:
                 """
                 import os, warnings
                 remember("Before.")
-                assert tasks.waker.flush(60)
+                assert tasks.sender.flush(60)
                 warnings.simplefilter("ignore", DeprecationWarning)  # threads and fork
                 child = os.fork()
                 if child == 0:
-                    tasks.waker.wake("acme", "default", "default")
-                    os._exit(0 if tasks.waker.flush(60) else 1)
+                    tasks.sender.post(wake_up("acme", "default", "default"))
+                    os._exit(0 if tasks.sender.flush(60) else 1)
                 assert os.waitpid(child, 0)[1] == 0
                 remember("After.")
                 """
@@ -245,11 +248,13 @@ def script(lines, patient=True):
         import django
         django.setup()
         from prism_memory import tasks
+        from prism_memory.tasks import sending
+        from prism_memory.tasks.draining import wake_up
         from tests.factories import remember
     """
     wait = f"""
-        tasks.SEND_SECONDS = {PATIENT_SECONDS}
-        tasks.Waker.flush.__defaults__ = ({PATIENT_SECONDS},)
+        sending.SEND_SECONDS = {PATIENT_SECONDS}
+        sending.Sender.flush.__defaults__ = ({PATIENT_SECONDS},)
     """
     parts = [begin, wait, lines] if patient else [begin, lines]
     return "".join(map(textwrap.dedent, parts))

@@ -1,0 +1,80 @@
+"""Celery: ids in, one call; and what a commit or a recall sends."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from typing import Any
+
+from prism_memory.tasks.sending import queue, sender  # first: it tells of no Celery
+
+# isort: split
+from celery import current_app
+from celery.schedules import crontab
+from django.core import checks
+
+from prism_memory.conf import settings
+from prism_memory.signals import indexing_wanted, recalled
+from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
+from prism_memory.tasks.tracing import (
+    keep_trace,
+    on_recalled,
+    prune_traces,
+    reinforce,
+)
+
+__all__ = [
+    "beat_schedule",
+    "connect",
+    "drain",
+    "keep_trace",
+    "prune_traces",
+    "reinforce",
+    "sender",
+    "sweep",
+]
+
+
+def beat_schedule() -> dict[str, dict[str, Any]]:
+    """Return what beat should run, to be merged into the host's own schedule."""
+    seconds = float(settings.SWEEP_SECONDS)
+    return {
+        "prism-memory-sweep": {
+            "task": sweep.name,
+            "schedule": seconds,
+            "options": {"expires": seconds, **queue()},
+        },
+        "prism-memory-prune-traces": {
+            "task": prune_traces.name,
+            # By the clock: a span would begin anew with each restart of beat.
+            "schedule": crontab(hour="4", minute="17"),
+            "options": {"expires": 86_400.0, **queue()},
+        },
+    }
+
+
+def check_broker(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Warn when messages are to be sent but Celery knows no broker."""
+    conf = current_app.conf
+    wanted = settings.WAKE or settings.TRACES != "off"
+    if not wanted or conf.task_always_eager or conf.broker_url:
+        return []
+    return [
+        checks.Warning(
+            "Celery has no broker, so nothing wakes a worker.",
+            hint="Set CELERY_BROKER_URL, or PRISM_MEMORY['WAKE'] to False and run"
+            " prism_memory_index drain; traces need a broker.",
+            id="prism_memory.W010",
+        )
+    ]
+
+
+def connect() -> None:
+    """Listen for commits and recalls, from the app's ``ready``."""
+    indexing_wanted.connect(
+        on_indexing_wanted, dispatch_uid="prism_memory.on_indexing_wanted"
+    )
+    recalled.connect(on_recalled, dispatch_uid="prism_memory.on_recalled")
+    checks.register(check_broker)
+    os.register_at_fork(after_in_child=sender.reset)
+    atexit.register(sender.flush)
