@@ -1,28 +1,24 @@
-"""Any endpoint that speaks OpenAI's ``POST /v1/chat/completions``, over httpx.
+"""A chat model that says questions in other words and grades passages.
 
-It says questions in other words and grades passages. The prompts are here; what comes
-back is read strictly as JSON, and what cannot be read is refused.
+The prompts are here; ``completion`` sends them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from django.core import checks
 
 from prism_memory.backends.base import check_option
-from prism_memory.backends.endpoint import OPENAI_URL, ApiKey, Endpoint
+from prism_memory.backends.completion import Chat
+from prism_memory.backends.endpoint import OPENAI_URL, ApiKey
 from prism_memory.backends.fencing import fenced, quoted
 from prism_memory.backends.graders import Grader
 from prism_memory.backends.provider import Provider
 from prism_memory.backends.transformers import QueryTransformer
-from prism_memory.errors import Misconfigured, ProviderRejected
+from prism_memory.errors import Misconfigured
 from prism_memory.types import Grade
-
-ANSWER_BYTES: Final = 131_072
-"""Longest answer, with all that a service puts around a few lines of text."""
 
 SNIPPET_CHARACTERS: Final = 1_200
 """What a grader is shown of one passage, as it comes."""
@@ -60,80 +56,6 @@ GRADE: Final = (
 )
 
 
-class Chat:
-    """Ask a chat endpoint for a JSON object.
-
-    Args:
-        label: What errors call the backend; no key and no text.
-        model: Name of the model, as the service knows it.
-        parameters: Further keys of the request, such as ``temperature``.
-        json_mode: Ask the service for JSON; a few do not know the wish.
-        connection: Further arguments of ``Endpoint``.
-    """
-
-    def __init__(
-        self,
-        *,
-        label: str,
-        model: str,
-        parameters: Mapping[str, Any] | None,
-        json_mode: bool,
-        **connection: Any,  # noqa: ANN401 - Endpoint's own
-    ) -> None:
-        self.endpoint = Endpoint(label=label, path="/chat/completions", **connection)
-        self._label = label
-        self._body: dict[str, Any] = {"temperature": 0}
-        if json_mode:
-            self._body["response_format"] = {"type": "json_object"}
-        self._body |= {**(parameters or {}), "model": model}
-
-    def ask(
-        self, instructions: str, material: str, *, timeout_seconds: float
-    ) -> dict[str, Any]:
-        """Return the object that the model answers. One request, and its retries.
-
-        Raises:
-            Misconfigured: The URL, the key or a header cannot be sent.
-            ProviderUnavailable: Busy, out of reach, too slow, or the key has no access.
-            ProviderRejected: The service refuses, or its answer is no JSON object.
-        """
-        messages = [
-            {"role": "system", "content": instructions},
-            {"role": "user", "content": material},
-        ]
-        answer = self.endpoint.post(
-            {**self._body, "messages": messages},
-            timeout_seconds=timeout_seconds,
-            limit_bytes=ANSWER_BYTES,
-        )
-        try:
-            content = json.loads(answer)["choices"][0]["message"]["content"]
-            found = json.loads(content, object_pairs_hook=without_repeats)
-        except (LookupError, RecursionError, TypeError, ValueError):
-            # Without the cause: it may quote the answer, and that the passages.
-            raise self.unreadable() from None
-        if not isinstance(found, dict):
-            raise self.unreadable()
-        return found
-
-    def unreadable(self) -> ProviderRejected:
-        """Return the error for an answer that is not what was asked for."""
-        return ProviderRejected(f"{self._label} gave an answer that is unreadable.")
-
-
-def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of ``pairs``.
-
-    Raises:
-        ValueError: A name occurs twice: which value was meant, nobody can tell.
-    """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        message = "A name occurs twice."
-        raise ValueError(message)
-    return found
-
-
 class ChatBackend(Provider):
     """What both backends of a chat endpoint are made of.
 
@@ -169,6 +91,9 @@ class ChatBackend(Provider):
         given: object = parameters
         if not isinstance(given, Mapping | None):
             message = "parameters must be a dict."
+            raise Misconfigured(message, field="parameters")
+        if own := {"messages", "model", "stream"}.intersection(given or ()):
+            message = f"parameters must not hold {', '.join(sorted(own))}."
             raise Misconfigured(message, field="parameters")
         self.chat = Chat(
             label=repr(self),
