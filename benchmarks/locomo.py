@@ -30,32 +30,50 @@ def run(options: argparse.Namespace) -> Report:
     """Import the conversations as the command does, then ask by each leg."""
     evaluation = load_evaluation()
     conversations = evaluation.load(options.data)[: options.conversations]
+    import_conversations(options, tenant=TENANT)
+    report = Report("locomo", ("leg", *METRICS))
+    for leg in LEGS:
+        found = score(evaluation, conversations, leg=leg, tenant=TENANT)
+        report.add(leg, *(found[metric] for metric in METRICS))
+        for metric in METRICS:
+            report.figures[f"{leg}.{metric}"] = found[metric]
+        report.figures["questions"] = found["n"]
+    return report
+
+
+def import_conversations(options: argparse.Namespace, *, tenant: str) -> None:
+    """Remember and embed them for a tenant, by the command."""
     call_command(
         "prism_memory_import",
         options.data,
         format="locomo",
-        tenant=TENANT,
+        tenant=tenant,
         limit=options.conversations,
         embed=True,
         verbosity=0,
         stdout=io.StringIO(),
     )
-    report = Report("locomo", ("leg", *METRICS))
-    for leg in LEGS:
-        found = evaluation.evaluate(searching(leg), conversations, depth=DEPTH)
-        overall: dict[str, float] = found["overall"]
-        report.add(leg, *(overall[metric] for metric in METRICS))
-        for metric in METRICS:
-            report.figures[f"{leg}.{metric}"] = overall[metric]
-        report.figures["questions"] = overall["n"]
-    return report
 
 
-def searching(leg: str) -> Any:  # noqa: ANN401 - what the evaluation calls
+def score(
+    evaluation: ModuleType,
+    conversations: Any,  # noqa: ANN401 - the evaluation's own
+    *,
+    leg: str,
+    tenant: str,
+) -> dict[str, float]:
+    """Ask every question by one leg; return the metrics over all of them."""
+    search = searching(leg, tenant)
+    found = evaluation.evaluate(search, conversations, depth=DEPTH)
+    overall: dict[str, float] = found["overall"]
+    return overall
+
+
+def searching(leg: str, tenant: str) -> Any:  # noqa: ANN401 - what the evaluation calls
     """Return what the evaluation asks: keys of the hits, best first."""
 
     def search(conversation_id: str, query: str, k: int) -> list[str]:
-        memory = Memory(Scope(TENANT, owner=conversation_id))
+        memory = Memory(Scope(tenant, owner=conversation_id))
         found = memory.recall(query, top_k=min(k, DEPTH), legs=leg)
         return [hit.key for hit in found.hits]
 

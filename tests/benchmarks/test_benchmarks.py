@@ -26,6 +26,10 @@ FIGURES = {
         for metric in ("recall@5", "recall@10", "recall@20", "hit@10", "ndcg@10", "mrr")
     },
 }
+FIGURES["ablation"] = {
+    f"ablation.{name}.recall@10"
+    for name in ("as-shipped", "words-alone", "words-alone.text", "date-in-both.vector")
+}
 
 CONVERSATION = {
     "sample_id": "conv-1",
@@ -114,6 +118,19 @@ def test_locomo_scores_each_leg(measured, shared_dir: Path, tmp_path: Path):
     assert figures["questions"] == 1
     assert figures["text.recall@5"] == 1.0
     assert figures["hybrid.recall@5"] == 1.0
+
+
+def test_ablation_asks_of_what_was_written_in_each_way(
+    measured, shared_dir: Path, tmp_path: Path
+):
+    """B350, B352: without who speaks, full text does not find what Ben said."""
+    path = tmp_path / "conversations.json"
+    said_by_ben = {"question": "Ben?", "category": 4, "evidence": ["D1:2"]}
+    path.write_text(json.dumps([{**CONVERSATION, "qa": [said_by_ben]}]))
+    words = ["--only", "as-shipped", "words-alone", "date-in-both"]
+    figures = measured("ablation", "--data", str(path), *words)
+    assert figures["ablation.as-shipped.text.recall@5"] == 1.0
+    assert figures["ablation.words-alone.text.recall@5"] == 0.0
 
 
 LIST_DATABASES = """
