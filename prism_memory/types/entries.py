@@ -120,7 +120,8 @@ class Entry:
         tier: Tier of a tiered memory, or none.
         namespace: A named shelf inside the scope, or empty.
         partition: An opaque string matched exactly, or empty.
-        metadata: A JSON object; it comes back unchanged.
+        metadata: A JSON object; it comes back unchanged. ``title``, ``subject``,
+            ``topics``, ``tags`` and ``caption`` are indexed too.
         consent: As given; the default of its kind when None.
         sequence: Place in the scope's order; the next of an ever-growing number when
             None.
@@ -130,8 +131,9 @@ class Entry:
         source: The stream it belongs to.
         origin: Who wrote it, if that differs from the origin of the call.
         language: A text search configuration of PostgreSQL; the setting when None.
-        lexical_text: What full text indexes instead of ``text``.
-        embed_text: What the embedder sees instead of ``text``.
+        lexical_text: What full text indexes; when None, ``text`` and what situates it:
+            who speaks, the day, title, subject and topics (setting ``SITUATE``).
+        embed_text: What the embedder sees; when None, as above without the day.
         happened_at: When it happened, if that is not now. Aware.
         expires_at: From then on it is invisible. Aware.
         valid_from: Start of validity, inclusive. Aware.
