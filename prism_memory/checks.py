@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, Final, cast
 
 from django.conf import settings as django_settings
@@ -52,6 +53,7 @@ def register() -> None:
     checks.register(check_routing)
     checks.register(check_embedders)
     checks.register(check_providers)
+    checks.register(check_traces)
     checks.register(check_database, checks.Tags.database)
 
 
@@ -261,13 +263,28 @@ def provider_messages(
     if alias and alias not in known:
         yield checks.Error(
             f"{NAMESPACE}[{chosen!r}] is {alias!r}, which is not among {aliases}.",
-            id="prism_memory.E014",
+            id="prism_memory.E018",
         )
     for name in known:
         try:
             yield from get(name).check()
         except Misconfigured as error:
-            yield checks.Error(str(error), id="prism_memory.E015")
+            yield checks.Error(str(error), id="prism_memory.E019")
+
+
+def check_traces(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Warn when recalls shall leave traces that nobody writes."""
+    if settings.TRACES == "off" or find_spec("celery"):
+        return []
+    return [
+        checks.Warning(
+            f"{NAMESPACE}['TRACES'] is {settings.TRACES!r}, but Celery is not"
+            " installed, so no trace is written.",
+            hint="Install it, or write them from a receiver of signals.recalled;"
+            " docs/python.md shows one.",
+            id="prism_memory.W028",
+        )
+    ]
 
 
 def check_database(

@@ -454,3 +454,36 @@ def test_every_message_has_an_id_of_its_own_kind() -> None:
     for kind, letter, _ in found:
         assert letter == kind[0]
     assert len({number for *_, number in found}) == len(found)
+
+
+# Providers beside the embedders
+
+
+OVERLAP = {"BACKEND": "tests.rerankers.OverlapReranker"}
+
+
+def of_providers(**given: Any) -> list[django_checks.CheckMessage]:
+    with configured(**given):
+        return checks.check_providers()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, []),
+        ({"RERANKERS": {"cross": OVERLAP}}, []),
+        ({"RERANKERS": {"cross": OVERLAP}, "RERANKER": "cross"}, []),
+        ({"RERANKERS": {"cross": OVERLAP}, "RERANKER": "crosss"}, ["E018"]),
+        ({"RERANKER": "cross"}, ["E018"]),
+        ({"RERANKERS": {"cross": {"BACKEND": HASHING}}}, ["E019"]),
+        ({"RERANKERS": {"cross": {"BACKEND": "nowhere.Reranker"}}}, ["E019"]),
+        ({"RERANKERS": ["cross"]}, []),  # E003 of the settings says so
+    ],
+    ids=str,
+)
+def test_a_reranker_that_is_not_there_or_cannot_be_made_is_named(
+    given: dict[str, Any], expected: list[str]
+) -> None:
+    messages = of_providers(**given)
+    assert ids(messages) == expected
+    assert all("cross" in message.msg for message in messages)

@@ -19,6 +19,7 @@ from typing import Final, get_args
 
 from prism_memory.backends import MAX_BATCH, MAX_DIMENSIONS, Embedder, embed
 from prism_memory.errors import Aborted
+from prism_memory.testing.requiring import ODD_TEXTS, require
 from prism_memory.types import EmbedderIdentity, Role
 
 TEXTS: Final = (
@@ -26,17 +27,6 @@ TEXTS: Final = (
     "The invoice of March is still unpaid.",
     "A heron stood in the shallow water until dusk, and then it flew off.",
     "Deploy on Thursday.",
-)
-
-ODD_TEXTS: Final = (
-    "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{ROCKET} \N{MAN}\N{ZERO WIDTH JOINER}\N{SCHOOL}",
-    "invoice \N{RIGHT-TO-LEFT OVERRIDE}fdp.exe\N{POP DIRECTIONAL FORMATTING}",
-    "word " * 4_000,
-    "\N{EM SPACE}",
-    "x",
-    "e\N{COMBINING ACUTE ACCENT}" * 40,
-    "\N{CJK UNIFIED IDEOGRAPH-8A18}\N{CJK UNIFIED IDEOGRAPH-61B6}",
-    "line\r\nbreak\ttab \N{ZERO WIDTH SPACE}",
 )
 
 SAME: Final = 0.999
@@ -171,13 +161,6 @@ def passages(
 def cosine(first: Sequence[float], second: Sequence[float]) -> float:
     """Return the cosine of two vectors of unit length, -1..1."""
     return math.fsum(x * y for x, y in zip(first, second, strict=True))
-
-
-def require(holds: bool, message: str) -> None:
-    # Not ``assert``: it must hold under ``python -O`` too, and pytest does not
-    # rewrite the assertions of an installed package.
-    if not holds:
-        raise AssertionError(message)
 
 
 RULES: Final[tuple[Callable[[Embedder], None], ...]] = (

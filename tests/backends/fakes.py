@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from prism_memory.backends.hashing import hash_vector
+from tests.rerankers import overlap
 
 WIDTH = 24
 
@@ -48,6 +49,23 @@ class TextEmbedding:
         return [{"model": "BAAI/bge-small", "dim": WIDTH, "license": "mit"}]
 
 
+class TextCrossEncoder:
+    made: list[tuple[str, dict[str, Any]]] = []
+
+    def __init__(self, model_name: str, **options: Any) -> None:
+        self.made.append((model_name, options))
+
+    def rerank(self, query: str, documents: list[str], *, batch_size: int) -> Any:
+        assert isinstance(documents, list)
+        assert batch_size > 0
+        for document in documents:
+            yield np.float32(overlap(query, document) * 20 - 10)  # as logits are
+
+    @classmethod
+    def list_supported_models(cls) -> list[dict[str, Any]]:
+        return [{"model": "Xenova/ms-marco-MiniLM-L-6-v2", "size_in_GB": 0.08}]
+
+
 def sentence_transformers() -> ModuleType:
     module = ModuleType("sentence_transformers")
     module.SentenceTransformer = SentenceTransformer  # type: ignore[attr-defined]
@@ -65,4 +83,12 @@ def fastembed() -> ModuleType:
     module = ModuleType("fastembed")
     module.TextEmbedding = TextEmbedding  # type: ignore[attr-defined]
     TextEmbedding.made.clear()
+    return module
+
+
+def cross_encoder() -> ModuleType:
+    """The module ``fastembed.rerank.cross_encoder``."""
+    module = ModuleType("cross_encoder")
+    module.TextCrossEncoder = TextCrossEncoder  # type: ignore[attr-defined]
+    TextCrossEncoder.made.clear()
     return module
