@@ -19,7 +19,6 @@ from prism_memory.backends import (
     grade_passages,
 )
 from prism_memory.backends.chat import ChatBackend, ChatGrader, ChatTransformer
-from prism_memory.backends.fencing import fenced, tag_of
 from prism_memory.errors import (
     Misconfigured,
     PrismMemoryError,
@@ -208,29 +207,6 @@ def test_a_passage_cannot_close_its_fence(
     tag = lines[2][3:19]
     assert json.loads(lines[3]) == {"n": 1, "text": text}
     assert [number for number, line in enumerate(lines) if tag in line] == [2, 5]
-
-
-def test_a_passage_that_holds_the_tag_gets_another() -> None:
-    known = tag_of("a passage")
-
-    for written in (known, known.upper(), known.translate(FULL_WIDTH)):
-        shown = fenced([written], longest_characters=99).split("\n")
-        assert shown[0][3:19] != known
-    assert tag_of("a passage") == known
-
-
-FULL_WIDTH = {ord(digit): ord(digit) + 0xFEE0 for digit in "0123456789abcdef"}
-
-
-def test_a_tag_that_the_content_holds_is_passed_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    tags = iter(["aa", "bb", "cc"])
-    monkeypatch.setattr(
-        "prism_memory.backends.fencing.sha256_start", lambda _: next(tags)
-    )
-
-    assert tag_of("AA and \N{FULLWIDTH LATIN SMALL LETTER B}b") == "cc"
 
 
 UNREADABLE = [
@@ -446,82 +422,3 @@ def test_a_backend_of_another_kind_is_refused(kind: str) -> None:
         pytest.raises(Misconfigured, match=r"is not a (QueryTransformer|Grader)"),
     ):
         asked("mine")
-
-
-class Loose(QueryTransformer, Grader):
-    """A host's own backend that answers whatever it was given, or raises it."""
-
-    def __init__(self, answer: object) -> None:
-        super().__init__(provider="house", model="loose")
-        self.answer = answer
-        self.asked: list[object] = []
-
-    def given(self, *asked: object) -> Any:
-        self.asked.append(asked)
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-    def variants(self, query: str, n: int, *, timeout_seconds: float) -> Any:
-        return self.given(query, n, timeout_seconds)
-
-    def passage(self, query: str, *, timeout_seconds: float) -> Any:
-        return self.given(query, timeout_seconds)
-
-    def grade(self, question: str, passages: Any, *, timeout_seconds: float) -> Any:
-        return self.given(question, passages, timeout_seconds)
-
-
-WRONG = [None, 7, "words", ["a", None], {"sufficient": True}, Grade("yes")]  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("answer", [*WRONG, Grade(sufficient=True)], ids=repr)
-def test_variants_of_anothers_backend_are_texts_or_refused(answer: object) -> None:
-    with pytest.raises(ProviderRejected, match="no list of texts"):
-        variants(Loose(answer))
-
-
-@pytest.mark.parametrize("answer", [None, 7, ["a"], "", " \n"], ids=repr)
-def test_a_passage_of_anothers_backend_is_a_text_or_refused(answer: object) -> None:
-    with pytest.raises(ProviderRejected, match="no text"):
-        passage(Loose(answer))
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [*WRONG, True, Grade(sufficient=True, reformulation=7)],  # type: ignore[arg-type]
-    ids=repr,
-)
-def test_a_verdict_of_anothers_backend_is_a_grade_or_refused(answer: object) -> None:
-    with pytest.raises(ProviderRejected, match="Grade"):
-        grade(Loose(answer))
-
-
-@pytest.mark.parametrize(
-    ("raised", "error"),
-    [
-        (ConnectionError(SECRET), ProviderUnavailable),
-        (TimeoutError(SECRET), ProviderUnavailable),
-        (ValueError(SECRET), ProviderRejected),
-        (ProviderUnavailable("busy"), ProviderUnavailable),
-    ],
-)
-def test_what_anothers_backend_raises_is_an_error_of_this_app(
-    raised: Exception, error: type[PrismMemoryError]
-) -> None:
-    backend = Loose(raised)
-    for ask in (variants, passage, grade):
-        with pytest.raises(error) as caught:
-            ask(backend)
-        assert SECRET not in str(caught.value)
-
-
-def test_a_backend_of_ones_own_needs_nothing_but_its_method() -> None:
-    backend = Loose(["a", "b", "c"])
-
-    assert variants(backend, 2) == ["a", "b"]
-    assert backend.asked == [(QUESTION, 2, 5)]
-    assert backend.check() == []
-    assert not backend.local
-    assert repr(backend) == "<Loose house/loose>"
-    backend.close()
