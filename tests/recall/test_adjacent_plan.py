@@ -1,0 +1,75 @@
+"""How much is read to find what stands beside a hit."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.db import connection
+
+from prism_memory.models import Record
+from prism_memory.recall.adjacent import adjacent
+from prism_memory.types import SourceRef
+from tests.capture import captured
+from tests.factories import remember_one
+from tests.recall.asked import hit_of, make_reader
+
+pytestmark = pytest.mark.django_db
+
+MANY = 20_000
+
+BULK = """
+INSERT INTO prism_memory_record
+       (id, tenant, scope_id, kind, tier, namespace, partition, key, text, language,
+        sha256, uses, metadata, trust, writer, consent_source, consent_scope, visible,
+        gate, gate_reason, gate_markers, created_at, version, source_id, ordinal,
+        sequence)
+SELECT gen_random_uuid(), tenant, scope_id, kind, '', '', '', key || '-' || number,
+       'words', language, sha256, 1, '{}', trust, writer, consent_source,
+       consent_scope, number %% %s = 0, 'open', '', '[]', created_at, 1, source_id,
+       CASE WHEN source_id IS NOT NULL THEN number END,
+       CASE WHEN source_id IS NOT NULL THEN number + 100000 ELSE number END
+  FROM prism_memory_record, generate_series(1, %s) AS number
+ WHERE tenant = 'acme' AND key IN ('plain', 'turn')
+"""
+
+
+def most_rows_read(*, one_in: int) -> float:
+    """Fill a scope, ask beside its middle, and return the most rows of any step.
+
+    Args:
+        one_in: One of so many rows is in sight.
+    """
+    remember_one("a", key="plain")
+    remember_one("b", key="turn", source=SourceRef("chat"))
+    with connection.cursor() as cursor:
+        cursor.execute(BULK, [one_in, MANY])
+        cursor.execute("ANALYZE prism_memory_record")
+    middle = [f"plain-{MANY // 2}", f"turn-{MANY // 2}"]
+    ids = Record.objects.filter(tenant="acme", key__in=middle)
+    hits = [hit_of(i) for i in ids.values_list("id", flat=True)]
+    assert len(hits) == 2
+    with captured() as seen:
+        found = adjacent(
+            using="default", reader=make_reader(), hits=hits, message_range=4
+        )
+    assert len(found) == 16
+    ((statement, given),) = seen.statements
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {statement}", given)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "prism_memory_record_stream" in plan
+    assert "prism_memory_record_order" in plan
+    assert "Seq Scan on prism_memory_record" not in plan
+    counted = re.findall(r"actual rows=([\d.]+) loops|Removed by Filter: (\d+)", plan)
+    return max(float(number) for pair in counted for number in pair if number)
+
+
+def test_a_walk_ends_at_the_rows_that_are_wanted() -> None:
+    """case_C33: 20,000 rows of the scope, and as many of the source."""
+    assert most_rows_read(one_in=1) <= 16  # of the answer
+
+
+def test_a_walk_reads_no_further_than_past_what_is_hidden() -> None:
+    """B131: of 20,000 rows each hundredth is in sight."""
+    assert most_rows_read(one_in=100) <= 400
