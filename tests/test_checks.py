@@ -165,6 +165,29 @@ def test_an_integer_does_where_a_fraction_is_meant() -> None:
     assert not of_settings(EMBED_TIMEOUT_SECONDS=5, SECRETS=["a"], TOP_K=0)
 
 
+@pytest.mark.parametrize(
+    ("factors", "why"),
+    [
+        ({"robot": 0.5}, "'robot' is none of user, "),
+        ({"tool": 1.5}, "The factor of tool must be in 0..1"),
+        ({"quarantined": "0.3"}, "The factor of quarantined must be a number"),
+    ],
+)
+def test_a_factor_of_trust_that_cannot_be_used_is_named(
+    factors: dict[str, Any], why: str
+) -> None:
+    """B371."""
+    (message,) = of_settings(TRUST_FACTORS=factors)
+    assert ids([message]) == ["E016"]
+    assert why in message.msg
+
+
+def test_factors_of_trust_that_can_be_used_are_silent() -> None:
+    """B371."""
+    assert not of_settings(TRUST_FACTORS={"tool": 0, "quarantined": 1})
+    assert ids(of_settings(TRUST_FACTORS=["tool"])) == ["E003"]
+
+
 @pytest.mark.parametrize("given", [{"LANGUAGE": "klingon"}, {"LANGUAGE": "English"}])
 def test_a_language_that_postgresql_lacks_is_named(given: dict[str, Any]) -> None:
     (message,) = of_settings(**given)
@@ -487,3 +510,16 @@ def test_a_reranker_that_is_not_there_or_cannot_be_made_is_named(
     messages = of_providers(**given)
     assert ids(messages) == expected
     assert all("cross" in message.msg for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("wish", "celery", "warned"),
+    [("off", False, False), ("on", True, False), ("on", False, True)],
+)
+def test_traces_that_nobody_writes_are_told(
+    monkeypatch: pytest.MonkeyPatch, wish: str, celery: bool, warned: bool
+) -> None:
+    monkeypatch.setattr(checks, "find_spec", lambda name: celery or None)
+    with configured(TRACES=wish):
+        messages = checks.check_traces()
+    assert ids(messages) == (["W028"] if warned else [])
