@@ -1,4 +1,4 @@
-"""What backends that ask a language model have in common."""
+"""What backends that ask a model for anything but vectors have in common."""
 
 from __future__ import annotations
 

@@ -10,44 +10,19 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
-from django.core import checks
-
 from prism_memory.backends.base import as_float, as_list, provider_errors
-from prism_memory.errors import Misconfigured, ProviderRejected
+from prism_memory.backends.provider import Provider
+from prism_memory.errors import ProviderRejected
 
 
-class Reranker(abc.ABC):
+class Reranker(Provider):
     """Say how well each text answers a query; base class of every backend.
 
-    A backend's constructor takes its OPTIONS as keywords and calls this one. It makes
-    no network call and loads no model.
-
-    Args:
-        provider: Who computes, such as ``tei``.
-        model: Name of the model; what a trace of a recall shows.
-
     Attributes:
-        local: True when no text leaves this machine.
         deterministic: True when the same question always gives the same scores.
-
-    Raises:
-        Misconfigured: A name is missing.
     """
 
-    local: ClassVar[bool] = False
     deterministic: ClassVar[bool] = False
-
-    def __init__(self, *, provider: str, model: str) -> None:
-        for name, value in (("provider", provider), ("model", model)):
-            if not value or not isinstance(value, str):
-                message = f"{name} must be named."
-                raise Misconfigured(message, field=name)
-        self.provider = provider
-        self.model = model
-
-    def __repr__(self) -> str:
-        # Nothing but the names: OPTIONS hold keys.
-        return f"<{type(self).__name__} {self.provider}/{self.model}>"
 
     @abc.abstractmethod
     def rerank(
@@ -67,13 +42,6 @@ class Reranker(abc.ABC):
             ProviderUnavailable: The same call may succeed later.
             ProviderRejected: The input or the answer is unusable.
         """
-
-    def check(self) -> list[checks.CheckMessage]:
-        """Return what a system check should say about the OPTIONS. No network."""
-        return []
-
-    def close(self) -> None:  # noqa: B027 - most backends hold nothing to close
-        """Give back connections; a later call opens them again."""
 
 
 def rerank_scores(
