@@ -58,7 +58,12 @@ CONSENT_OF: Final = {
 
 @dataclass(frozen=True)
 class Row:
-    """An entry as it is stored."""
+    """An entry as it is stored.
+
+    Args:
+        lexical_text: What full text indexes; None where it is the text itself.
+        embed_text: What is embedded; None as above.
+    """
 
     id: uuid.UUID
     entry: Entry
@@ -68,6 +73,8 @@ class Row:
     sha256: bytes
     embed_sha256: bytes
     metadata_json: str
+    lexical_text: str | None
+    embed_text: str | None
 
     @property
     def identity(self) -> Identity:
@@ -190,10 +197,8 @@ def _prepare_one(
     _refuse_secret_names(entry, written_by, redaction)
     clean = _redacted(entry, redaction, derive)
     _check_limits(clean, limits)  # of what the caller gave: ours may be longer
-    if settings.SITUATE != "off":
-        clean = _situated(clean, written_by, redaction)
+    lexical, embed = _index_texts(clean, written_by, redaction)
     sha256 = hashlib.sha256(clean.text.encode())
-    embedded = clean.embed_text or clean.text
     return Row(
         id=uuid7(),
         entry=clean,
@@ -201,21 +206,28 @@ def _prepare_one(
         origin=written_by,
         language=_language(clean.language),
         sha256=sha256.digest(),
-        embed_sha256=hashlib.sha256(embedded.encode()).digest(),
+        embed_sha256=hashlib.sha256((embed or clean.text).encode()).digest(),
         metadata_json=to_json(clean.metadata, "metadata"),
+        lexical_text=lexical,
+        embed_text=embed,
     )
 
 
-def _situated(entry: Entry, origin: Origin, redaction: Redaction) -> Entry:
-    """Give the entry the index texts that it lacks (B350 to B352)."""
+def _index_texts(
+    entry: Entry, origin: Origin, redaction: Redaction
+) -> tuple[str | None, str | None]:
+    """Return what full text and the embedder see: the caller's own, or ours."""
+    if settings.SITUATE == "off":
+        return entry.lexical_text, entry.embed_text
     turn = entry.kind is Kind.TURN
     speaker = redaction.text(origin.writer) if turn else ""
-    texts = index_texts(entry, speaker=speaker)
-    if not texts:
-        return entry
+    found = index_texts(entry, speaker=speaker)
     # Once more: what was put together could spell a secret that no part holds.
-    masked = {name: redaction.mask(text) for name, text in texts.items()}
-    return replace(entry, **masked)  # type: ignore[arg-type] # as below
+    masked = {name: redaction.mask(text) for name, text in found.items()}
+    return (
+        masked.get("lexical_text", entry.lexical_text),
+        masked.get("embed_text", entry.embed_text),
+    )
 
 
 def _refuse_secret_names(entry: Entry, origin: Origin, redaction: Redaction) -> None:

@@ -80,22 +80,21 @@ def test_sessions_follow_their_numbers_and_turns_their_order():
 
 def prepared(*conversations):
     entries = [item.entry for item in read(*conversations)]
-    rows = prepare(entries, origin=None, limits=Limits(), redaction=Redaction())
-    return [row.entry for row in rows]
+    return prepare(entries, origin=None, limits=Limits(), redaction=Redaction())
 
 
 def test_the_vector_sees_speaker_and_caption_and_full_text_the_date_too():
     """B350."""
-    _, entry, _ = prepared(CONVERSATION)
-    assert entry.text == "Look at this!"
-    assert entry.embed_text == "Ben: Look at this! [a photo of a tram]"
-    assert entry.lexical_text == f"8 May 2023 {entry.embed_text}"
-    assert entry.metadata["caption"] == "a photo of a tram"
+    _, row, _ = prepared(CONVERSATION)
+    assert row.entry.text == "Look at this!"
+    assert row.embed_text == "Ben: Look at this! [a photo of a tram]"
+    assert row.lexical_text == f"8 May 2023 {row.embed_text}"
+    assert row.entry.metadata["caption"] == "a photo of a tram"
 
 
 def test_a_session_without_a_date_has_none():
     first, *_ = prepared(changed(session_1_date_time=""))
-    assert first.happened_at is None
+    assert first.entry.happened_at is None
     assert first.lexical_text == "Ada: I moved to Porto."
 
 

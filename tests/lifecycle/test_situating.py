@@ -46,7 +46,7 @@ def situated(entry: Entry, **more: Any) -> Row:
 def texts(entry: Entry, **more: Any) -> tuple[str | None, str | None]:
     """Return what full text and what the embedder sees; None where it is the text."""
     row = situated(entry, **more)
-    return row.entry.lexical_text, row.entry.embed_text
+    return row.lexical_text, row.embed_text
 
 
 def test_a_turn_is_led_by_who_speaks_and_for_full_text_by_the_date():
@@ -184,7 +184,7 @@ def test_the_words_are_shown_whole_and_what_is_added_is_short_and_clean(
 @pytest.mark.parametrize("value", ["word " * 500, "x" * 2000])
 def test_what_is_added_is_cut_at_a_word_if_there_is_one(name, value):
     entry = Entry("Yes.", kind=Kind.TURN, metadata={name: value})
-    row = situated(entry).entry
+    row = situated(entry)
     assert row.embed_text is not None
     added = len(row.embed_text) - len("Yes.")
     assert MOST_CHARACTERS - len("word ") <= added <= MOST_CHARACTERS + len("Ben: ")
@@ -193,7 +193,7 @@ def test_what_is_added_is_cut_at_a_word_if_there_is_one(name, value):
 
 def test_many_topics_are_cut_between_two():
     entry = Entry("Yes.", metadata={"topics": [f"topic-{n}" for n in range(200)]})
-    line = (situated(entry).entry.embed_text or "").partition("\n")[0]
+    line = (situated(entry).embed_text or "").partition("\n")[0]
     assert len(line) < MOST_CHARACTERS
     assert line.endswith("]")
     assert not line.endswith(",]")
