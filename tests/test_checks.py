@@ -519,7 +519,7 @@ def test_a_reranker_that_is_not_there_or_cannot_be_made_is_named(
 def test_traces_that_nobody_writes_are_told(
     monkeypatch: pytest.MonkeyPatch, wish: str, celery: bool, warned: bool
 ) -> None:
-    monkeypatch.setattr(checks, "find_spec", lambda name: celery or None)
+    monkeypatch.setattr(checks, "find_spec", lambda _name: celery or None)
     with configured(TRACES=wish):
         messages = checks.check_traces()
     assert ids(messages) == (["W028"] if warned else [])
