@@ -15,6 +15,7 @@ MEANINGS = {
     "locomo": "how well real questions find the turns that answer them",
     "ablation": "what each part of recall is worth to the answers found",
     "latency": "recall in process and over HTTP against the floor of plain SQL",
+    "text": "the text leg alone in one large scope, beside ts_rank",
     "filtered": "whether pages are full and neighbours true under scope filters",
     "ingest": "records a second through remember and drain against a bare COPY",
     "growth": "recall in a fixed scope while the table around it grows",
@@ -75,6 +76,10 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     latency.add_argument("--scopes", type=int, default=40)
     latency.add_argument("--calls", type=int, default=100, help="per scope measured")
     latency.add_argument("--no-http", dest="http", action="store_false")
+    text = parsers["text"]
+    text.add_argument("--rows", type=int, default=59_000, help="in the scope")
+    text.add_argument("--others", type=int, default=20_000, help="around it")
+    text.add_argument("--calls", type=int, default=60)
     filtered = parsers["filtered"]
     filtered.add_argument(
         "--rows", type=int, nargs="+", default=[20_000, 200_000], help="table sizes"

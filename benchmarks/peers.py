@@ -56,7 +56,15 @@ def run(options: argparse.Namespace) -> Report:
 
 @contextmanager
 def opened(report: Report, known: Known, names: Sequence[str]) -> Iterator[Systems]:
-    """Have the named systems for a block; note which are not installed, and why."""
+    """Have the named systems for a block; note which are not installed.
+
+    Raises:
+        ValueError: A name is none of a system.
+    """
+    unknown = set(names) - {system.name for system in SYSTEMS}
+    if unknown:
+        message = f"No system is called {', '.join(sorted(unknown))}."
+        raise ValueError(message)
     with ExitStack() as stack:
         found: dict[str, System] = {}
         for system in SYSTEMS:
@@ -151,8 +159,10 @@ def _fill(corpus: Corpus, rows: int, systems: Systems) -> dict[str, list[str]]:
 
 
 def _questions(corpus: Corpus, texts: Sequence[str], count: int) -> list[str]:
-    """Ask for some of the texts. To memnos a "was" would be a question about the past,
-    of which it answers five turns at most.
+    """Ask for some of the texts.
+
+    Not with "was": memnos takes that for a question about the past, to which it gives
+    five turns at most.
     """
     found = [corpus.question(texts[i]) for i in corpus.choose(count, len(texts))]
     return [question.replace("what was", "what about") for question in found]

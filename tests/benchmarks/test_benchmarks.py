@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.peers import TIMED
 from example_project.embedded import CHECKOUT
 
 FIGURES = {
@@ -20,6 +21,11 @@ FIGURES = {
     "filtered": {"rows_share_min", "neighbours_share_min"},
     "ingest": {"remember_per_s", "drain_per_s", "copy_over_remember"},
     "growth": {"growth_ratio"},
+    "text": {"bm25_p50_ms", "bm25_over_ts_rank", "bm25_common_p50_ms"},
+    "peers": {
+        "ours.rows_of_32_min",
+        *(f"ours.p{p}_ms.{size}" for p in (50, 95) for size in TIMED),
+    },
     "locomo": {
         f"{leg}.{metric}"
         for leg in ("text", "vector", "hybrid")
@@ -109,6 +115,20 @@ def test_ingest_gives_rates_and_leaves_no_database_behind(measured, child_enviro
 def test_growth_gives_the_ratio_of_the_last_step_to_the_first(measured):
     words = ["--start", "300", "--to", "600", "--scope", "100", "--calls", "2"]
     assert measured("growth", *words)["rows"] == 600
+
+
+def test_text_compares_the_words_leg_with_ts_rank(measured):
+    words = ["--rows", "300", "--others", "50", "--calls", "2"]
+    assert measured("text", *words)["bm25_p50_ms"] > 0
+
+
+def test_peers_times_ours_and_counts_full_pages(measured, shared_dir, tmp_path: Path):
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([CONVERSATION]))
+    words = ["--rows", "400", "--calls", "2", "--only", "ours", "--data", str(path)]
+    figures = measured("peers", *words)
+    assert figures["ours.rows_of_32_min"] == 32
+    assert figures["ours.recall@10"] == 1.0
 
 
 def test_locomo_scores_each_leg(measured, shared_dir: Path, tmp_path: Path):
