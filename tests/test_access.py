@@ -7,7 +7,6 @@ import uuid
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from prism_memory.access import Reader, get_visible, visible
 from prism_memory.db.filters import compile_filter
@@ -27,31 +26,14 @@ from tests.capture import tenant_in_every_statement
 from tests.factories import (
     NOON,
     make_edge,
-    make_memory,
     make_record,
     make_scope,
     make_tombstone,
     remember_one,
 )
+from tests.sight import HERE, TICK, hold_of, seen
 
 pytestmark = pytest.mark.django_db
-
-HERE = make_scope()
-TICK = dt.timedelta(microseconds=1)
-
-
-def seen(record: Record | uuid.UUID, scope: Scope = HERE, **asked: Any) -> bool:
-    """Tell whether a reader sees the record: in a list, and by its id."""
-    record_id = record if isinstance(record, uuid.UUID) else record.id
-    reader = Reader(scope=scope, **{"at": NOON, **asked})
-    listed = record_id in {r.id for r in visible(using="default", reader=reader)}
-    try:
-        get_visible(using="default", reader=reader, record_id=record_id)
-    except NotVisible:
-        assert not listed
-    else:
-        assert listed
-    return listed
 
 
 def test_a_plain_record_is_visible() -> None:
@@ -241,10 +223,6 @@ def test_the_generation_is_that_of_the_records_own_scope() -> None:
 # Tombstones
 
 
-def hold_of(reason: TombstoneReason) -> dict[str, Any]:
-    return {"reason": reason.value, "hold": reason is TombstoneReason.LEGAL_HOLD}
-
-
 @pytest.mark.parametrize("reason", TombstoneReason)
 def test_a_tombstone_hides_its_record_unless_it_was_only_corrected(
     reason: TombstoneReason,
@@ -321,15 +299,15 @@ def test_a_narrowing_lets_through_what_it_names(
     assert not seen(record, HERE, **{name: [other]})
 
 
-@pytest.mark.parametrize("name", ["kinds", "tiers", "namespaces", "ids"])
+@pytest.mark.parametrize("name", ["kinds", "tiers", "namespaces", "ids", "tags"])
 @pytest.mark.parametrize("empty", [[], (), frozenset()], ids=repr)
 def test_an_empty_narrowing_lets_nothing_through(name: str, empty: Any) -> None:
     """case_C04."""
-    record = make_record()
+    record = make_record(fields={"metadata": {"tags": ["a"]}})
     assert not seen(record, **{name: empty})
 
 
-@pytest.mark.parametrize("name", ["kinds", "tiers", "namespaces", "ids"])
+@pytest.mark.parametrize("name", ["kinds", "tiers", "namespaces", "ids", "tags"])
 def test_one_value_is_no_collection(name: str) -> None:
     """A text would narrow by its characters."""
     with pytest.raises(Invalid) as raised:
@@ -391,44 +369,3 @@ def test_scope_and_source_come_with_the_record_in_one_query(
         record = get_visible(using="default", reader=reader, record_id=record_id)
         assert record.source is not None
         assert (record.scope.value, record.source.key) == (HERE, "mail-1")
-
-
-HIDE_NEARER = """
-INSERT INTO prism_memory_record
-       (id, tenant, scope_id, kind, tier, namespace, partition, key, text, language,
-        sha256, uses, metadata, trust, writer, consent_source, consent_scope, visible,
-        gate, gate_reason, gate_markers, created_at, version)
-SELECT gen_random_uuid(), tenant, scope_id, kind, tier, 'hidden', partition,
-       'hidden ' || n, text, language, sha256, uses, metadata, trust, writer,
-       consent_source, consent_scope, FALSE, gate, gate_reason, gate_markers,
-       created_at, version
-  FROM prism_memory_record, generate_series(1, 10000) AS n
- WHERE tenant = 'acme' AND key = 'nearest';
--- Else each foreign key is checked by a plan made for a table of a few rows.
-ANALYZE prism_memory_record;
-INSERT INTO prism_memory_embedding
-       (tenant, space_id, record_id, scope_id, sha256, vector, attempts, error)
-SELECT record.tenant, near.space_id, record.id, record.scope_id, near.sha256,
-       near.vector, 0, ''
-  FROM prism_memory_record AS record, prism_memory_embedding AS near
-  JOIN prism_memory_record AS nearest
-    ON nearest.tenant = near.tenant AND nearest.id = near.record_id
- WHERE record.tenant = 'acme' AND record.namespace = 'hidden'
-   AND near.tenant = 'acme' AND nearest.key = 'nearest';
-ANALYZE prism_memory_embedding;
-"""
-
-
-@pytest.mark.parametrize("legs", ["vector", "text", "hybrid"])
-def test_a_page_is_full_with_10_000_invisible_nearer_rows_in_the_way(legs: str) -> None:
-    """B13, B131: what hides a row does so before any limit."""
-    memory = make_memory()
-    make_record("tea", fields={"key": "nearest"}, wait=True, visible=False)
-    texts = [f"tea and {word}" for word in ("milk", "sugar", "lemon", "ice", "rum")]
-    wanted = {*memory.remember(texts, wait=True).accepted}
-    with connection.cursor() as cursor:
-        cursor.execute(HIDE_NEARER)
-
-    hits = memory.recall("tea", top_k=5, legs=legs)
-
-    assert {hit.id for hit in hits} == wanted
