@@ -81,7 +81,8 @@ def check_fused(
     """
     try:
         fused = [
-            (record_id, check_finite(score, "score")) for record_id, score in answer
+            (check_text(record_id, "id"), check_finite(score, "score"))
+            for record_id, score in answer
         ]
     except (TypeError, ValueError):
         message = "A reranker must return pairs of an id and a score."

@@ -168,15 +168,16 @@ def weighted_convex(
         weights: By leg; only their ratios matter. See ``shares`` for what is missing.
     """
     told = shares(legs, weights)
-    most = math.fsum(told.values())
-    fused: dict[str, list[float]] = defaultdict(list)
+    fused: dict[str, float] = {}
     for leg, weight in told.items():
-        floor = min(legs[leg].values()) if leg == "vector" else 0.0
-        span = max(legs[leg].values()) - floor
-        for record_id, score in legs[leg].items():
+        scores = legs[leg]
+        floor = min(scores.values()) if leg == "vector" else 0.0
+        span = max(scores.values()) - floor
+        for record_id, score in scores.items():
             relative = max(score - floor, 0.0) / span if span > 0 else 1.0
-            fused[record_id].append(weight * relative**SHARPNESS)
-    return {record_id: math.fsum(found) / most for record_id, found in fused.items()}
+            fused[record_id] = fused.get(record_id, 0.0) + weight * relative**SHARPNESS
+    most = sum(told.values())
+    return {record_id: score / most for record_id, score in fused.items()}
 
 
 def rrf_of(
@@ -186,8 +187,7 @@ def rrf_of(
 ) -> dict[str, float]:
     """Return the reciprocal rank fusion of the legs, 0..1; 1 is the first of each leg.
 
-    It orders as ``fuse_weighted`` does: each score is that one's, divided by the most
-    that was possible.
+    The arithmetic of ``fuse_weighted``, divided by the most that was possible.
 
     Args:
         ranks: By the leg's name, the place of each record that it found, from 1.
@@ -199,19 +199,20 @@ def rrf_of(
     """
     offset = check_k(k)
     told = shares(ranks, weights or {})
-    most = math.fsum(told.values())
     fused: dict[str, list[float]] = defaultdict(list)
     for leg, weight in told.items():
         for record_id, rank in ranks[leg].items():
-            fused[record_id].append(weight * (offset + 1) / (offset + rank))
+            fused[record_id].append((offset + 1) / (offset + rank) * weight)
+    most = math.fsum(told.values())
     return {record_id: math.fsum(found) / most for record_id, found in fused.items()}
 
 
 def shares(
     legs: Mapping[str, Mapping[str, float]], weights: Mapping[str, object]
 ) -> dict[str, float]:
-    """Return the weights of the legs that found something; the largest is 1.
+    """Return the weights of the legs that found something, by name; the largest is 1.
 
+    Scores are added in the order of the names: then the order of ``legs`` is nothing.
     A weight that is missing or invalid counts 1. Where only legs of weight 0 found
     anything, they count alike, so that a poorer answer still has an order.
     """
