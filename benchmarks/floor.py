@@ -13,7 +13,7 @@ import psycopg
 from psycopg import sql
 
 from benchmarks.loading import connect
-from prism_memory.conf import settings
+from prism_memory.conf import Limits, settings
 from prism_memory.indexing import Space
 from prism_memory.recall.candidates import (
     BM25_B,
@@ -21,7 +21,7 @@ from prism_memory.recall.candidates import (
     HNSW_EF_SEARCH,
     search_languages,
 )
-from prism_memory.recall.engine import CANDIDATES_AT_LEAST
+from prism_memory.recall.engine import candidate_rows
 from prism_memory.types import Scope, Vector
 
 EXACT: Final = """
@@ -124,7 +124,7 @@ def parameters(scope: Scope, records: int) -> dict[str, Any]:
         "sight": " | ".join(f"'\x1f{scope_id}'" for scope_id in ids),
         "records": records,
         "languages": search_languages(),
-        "rows": CANDIDATES_AT_LEAST,
+        "rows": candidate_rows(Limits().top_k),
         "k1": BM25_K1,
         "b": BM25_B,
     }

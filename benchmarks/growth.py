@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from benchmarks import loading
@@ -34,7 +35,18 @@ def run(options: argparse.Namespace) -> Report:
         f"{corpus.question(own[i])} {common}"
         for i in corpus.choose(options.calls, len(own))
     ]
-    report = Report("growth", ("rows", "recall p50", "p95", "machine p50", "x first"))
+    report = Report(
+        "growth",
+        (
+            "rows",
+            "recall p50",
+            "p95",
+            "text p50",
+            "vector p50",
+            "machine p50",
+            "x first",
+        ),
+    )
     rows = options.start
     while True:
         _measure(report, rows, questions, hnsw=options.hnsw)
@@ -45,8 +57,12 @@ def run(options: argparse.Namespace) -> Report:
         loading.load(corpus, _others(more))
         rows += more
     first, last = report.rows[0], report.rows[-1]
-    report.figures["growth_ratio"] = _number(last[4])
+    report.figures["growth_ratio"] = _number(last[-1])
     report.figures["growth_ratio_unscaled"] = _number(last[1]) / _number(first[1])
+    machine = _number(last[-2]) / _number(first[-2])
+    for leg, column in (("text", 3), ("vector", 4)):
+        grown = _number(last[column]) / _number(first[column])
+        report.figures[f"growth_ratio.{leg}"] = grown / machine
     report.figures["rows"] = rows
     return report
 
@@ -68,13 +84,17 @@ def _measure(
     with loading.connect() as connection:
         calls: dict[str, Any] = {
             "recall": memory.recall,
+            "text": partial(memory.recall, legs="text"),
+            "vector": partial(memory.recall, legs="vector"),
             "machine": lambda _: connection.execute(CALIBRATION).fetchall(),
         }
         times = interleaved(calls, questions)
     recall, machine = p50(times["recall"]), p50(times["machine"])
-    first = report.rows[0] if report.rows else (rows, recall, 0.0, machine)
-    ratio = recall / _number(first[1]) / (machine / _number(first[3]))
-    report.add(rows, recall, p95(times["recall"]), machine, ratio)
+    text, vector = p50(times["text"]), p50(times["vector"])
+    cells = (rows, recall, p95(times["recall"]), text, vector, machine)
+    first = report.rows[0] if report.rows else cells
+    ratio = recall / _number(first[1]) / (machine / _number(first[5]))
+    report.add(*cells, ratio)
 
 
 def _number(value: object) -> float:

@@ -20,7 +20,7 @@ FIGURES = {
     },
     "filtered": {"rows_share_min", "neighbours_share_min"},
     "ingest": {"remember_per_s", "drain_per_s", "copy_over_remember"},
-    "growth": {"growth_ratio"},
+    "growth": {"growth_ratio", "growth_ratio.text", "growth_ratio.vector"},
     "text": {"bm25_p50_ms", "bm25_over_ts_rank", "bm25_common_p50_ms"},
     "peers": {
         "ours.rows_of_32_min",
