@@ -129,6 +129,9 @@ def one(metadata: Mapping[str, Any], key: str, value: Any) -> bool:
 @example([{"a": 10}, {"a": 9}, {}], {"a": {"gt": 9}})
 @example([{"a": None}, {}], {"not": {"a": {"ne": None}}})
 @example([{"a": []}, {"a": {}}, {"a": ""}], {"a": {"contains": []}})
+@example([{"a": 1}, {"a": 1.0}, {"a": True}, {"a": "1"}], {"a": {"in": [1.0]}})
+@example([{"a": ["x"]}, {"a": "x"}, {"a": [["x"]]}], {"a": {"contains": ["x"]}})
+@example([{"a": 1, "%s": 2}, {"a": 1}], {"and": [{"a": 1}, {"%s": {"eq": 2}}]})
 def test_the_database_and_a_plain_evaluator_agree(
     rows: list[dict[str, Any]], wanted: dict[str, Any]
 ) -> None:
