@@ -95,6 +95,14 @@ class TestHits:
         ids = remember(*(f"{n}" for n in range(9)))
         assert beside(ids[5], ids[2], ids[4], reach=2) == ["0", "1", "3", "6", "7"]
 
+    def test_each_hit_has_the_neighbours_of_its_own_kind(self):
+        """B117: one of a source, one without, in one question."""
+        plain = remember("a", "b", "c")
+        written = turns(0, 1, 2)
+        remember("d", "e")
+        assert beside(written[0], plain[0]) == ["b", "turn 1"]
+        assert beside(plain[2]) == ["b", "turn 0"]  # its scope's order holds all
+
     def test_no_range_and_no_hits_ask_nothing(self, django_assert_num_queries):
         record_id = remember("a", "b", "c")[1]
         hit = hit_of(record_id)
