@@ -280,7 +280,7 @@ def check_traces(**kwargs: Any) -> list[checks.CheckMessage]:
         checks.Warning(
             f"{NAMESPACE}['TRACES'] is {settings.TRACES!r}, but Celery is not"
             " installed, so no trace is written.",
-            hint="Install it, or write them from a receiver of signals.recalled;"
+            hint="Install it, or write them from a receiver of signals.trace_wanted;"
             " docs/python.md shows one.",
             id="prism_memory.W028",
         )

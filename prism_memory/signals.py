@@ -15,8 +15,11 @@ indexing_wanted = Signal()
 
 recalled = Signal()
 """Something was recalled. Arguments: ``using``, ``trace`` (a ``types.Trace``: ids,
-hashes and numbers, no text), ``keep`` (the settings want it kept), ``reinforce`` (its
-hits shall be strengthened). Sent outside any transaction of this app's own."""
+scores and milliseconds, no text). Sent outside any transaction of this app's own."""
+
+trace_wanted = Signal()
+"""A recall shall leave something behind. Arguments: ``using``, ``trace``, ``keep`` (the
+trace itself, by the settings), ``reinforce`` (its hits shall be strengthened)."""
 
 consent_changed = Signal()
 """A record was shown or hidden. Arguments: ``scope``, ``id``, ``visible``."""

@@ -1,7 +1,8 @@
 """What is told of a recall afterwards: ids, hashes and numbers, never a text.
 
-Nothing is written here. The signal ``recalled`` carries the trace, and who listens may
-keep it: the background tasks do, where the settings say so.
+Nothing is written here. Signals carry the trace: ``recalled`` to whoever listens, a
+tracer of the host (B388), and ``trace_wanted`` to the background tasks, where it shall
+be kept.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import Any, Final
 
 from django.utils.crypto import salted_hmac
 
+from prism_memory import signals
 from prism_memory.access import Reader
 from prism_memory.conf import settings
-from prism_memory.signals import recalled as recalled_signal
 from prism_memory.types import JSON, Actor, Hit, Recalled, Trace, uuid7
 
 SALT: Final = "prism_memory.recall.query"
@@ -91,6 +92,10 @@ def announce(
         options: How it was asked. Of what may be text, only that it was given is kept.
     """
     trace_id = uuid7()
+    keep = is_kept(trace_id)
+    heard = signals.recalled.has_listeners(Trace)
+    if not (heard or keep or reinforce):
+        return
     trace = trace_of(
         trace_id=trace_id,
         reader=reader,
@@ -101,13 +106,12 @@ def announce(
         options=options,
         timings=timings,
     )
-    recalled_signal.send_robust(
-        sender=Trace,
-        using=using,
-        trace=trace,
-        keep=is_kept(trace_id),
-        reinforce=reinforce,
-    )
+    if heard:
+        signals.recalled.send_robust(sender=Trace, using=using, trace=trace)
+    if keep or reinforce:
+        signals.trace_wanted.send_robust(
+            sender=Trace, using=using, trace=trace, keep=keep, reinforce=reinforce
+        )
 
 
 def is_kept(trace_id: uuid.UUID) -> bool:

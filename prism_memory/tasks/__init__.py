@@ -14,11 +14,11 @@ from celery.schedules import crontab
 from django.core import checks
 
 from prism_memory.conf import settings
-from prism_memory.signals import indexing_wanted, recalled
+from prism_memory.signals import indexing_wanted, trace_wanted
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.tracing import (
     keep_trace,
-    on_recalled,
+    on_trace_wanted,
     prune_traces,
     reinforce,
 )
@@ -74,7 +74,7 @@ def connect() -> None:
     indexing_wanted.connect(
         on_indexing_wanted, dispatch_uid="prism_memory.on_indexing_wanted"
     )
-    recalled.connect(on_recalled, dispatch_uid="prism_memory.on_recalled")
+    trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
     checks.register(check_broker)
     os.register_at_fork(after_in_child=sender.reset)
     atexit.register(sender.flush)

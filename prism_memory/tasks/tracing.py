@@ -62,7 +62,7 @@ def prune_traces(**kwargs: Any) -> None:
     )
 
 
-def on_recalled(
+def on_trace_wanted(
     *, using: str, trace: Trace, keep: bool, reinforce: bool, **kwargs: Any
 ) -> None:
     """Have it written in the background; with eager Celery, after the host's commit.

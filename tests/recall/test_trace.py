@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -13,24 +14,31 @@ from prism_memory import signals
 from prism_memory.access import Reader
 from prism_memory.db.filters import compile_filter
 from prism_memory.recall.trace import announce, is_kept, query_hash
-from prism_memory.types import Actor, Kind, ReadMode, Recalled, Trace, uuid7
+from prism_memory.types import Actor, Kind, ReadMode, Recalled, uuid7
 from tests.factories import NOON, make_memory, make_scope, remember
+from tests.test_signals import heard
 
 pytestmark = pytest.mark.django_db
 
+MODULE = import_module("prism_memory.recall.trace")
 QUESTION = "Where does Ada live?"
 
 
 @pytest.fixture
 def told() -> Iterator[list[dict[str, Any]]]:
-    calls: list[dict[str, Any]] = []
+    """What a host's own tracer hears."""
+    with heard(signals.recalled) as calls:
+        yield calls
 
-    def note(**kwargs: Any) -> None:
-        calls.append(kwargs)
 
-    signals.recalled.connect(note)
-    yield calls
-    signals.recalled.disconnect(note)
+@pytest.fixture
+def wanted() -> Iterator[list[dict[str, Any]]]:
+    """What is to be written; nothing is sent."""
+    receivers = signals.trace_wanted.receivers
+    signals.trace_wanted.receivers = []
+    with heard(signals.trace_wanted) as calls:
+        yield calls
+    signals.trace_wanted.receivers = receivers
 
 
 @pytest.fixture
@@ -136,18 +144,30 @@ def test_a_sample_is_drawn_by_the_id(
     assert kept == [is_kept(i) for i in ids]
 
 
-def test_without_a_wish_nothing_is_kept_or_strengthened(
-    told: Any, recalled: Recalled
+@pytest.mark.parametrize("traces", ["off", "on"])
+@pytest.mark.parametrize("reinforce", [False, True])
+def test_only_what_is_wished_for_is_to_be_written(
+    wanted: Any, recalled: Recalled, settings: Any, traces: str, reinforce: bool
 ) -> None:
-    """B430: only where it is asked for."""
-    told.clear()
-    tell(recalled)
-    assert (told[0]["keep"], told[0]["reinforce"]) == (False, False)
-    assert told[0]["sender"] is Trace
+    """B430: strengthening is off unless it is asked for."""
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"TRACES": traces}
+    tell(recalled, reinforce=reinforce)
+    wishes = [(call["keep"], call["reinforce"]) for call in wanted]
+    keep = traces == "on"
+    assert wishes == ([(keep, reinforce)] if keep or reinforce else [])
+
+
+def test_where_nobody_listens_nothing_is_made(
+    recalled: Recalled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MODULE, "trace_of", None)
+    tell(recalled)  # does not fail
+    with pytest.raises(TypeError):
+        tell(recalled, reinforce=True)
 
 
 def test_a_receiver_that_fails_does_not_fail_the_recall(
-    recalled: Recalled, caplog: pytest.LogCaptureFixture
+    wanted: Any, recalled: Recalled, caplog: pytest.LogCaptureFixture
 ) -> None:
     """B431."""
 
@@ -155,12 +175,14 @@ def test_a_receiver_that_fails_does_not_fail_the_recall(
         raise RuntimeError
 
     signals.recalled.connect(fail)
+    signals.trace_wanted.connect(fail)
     try:
         with caplog.at_level(logging.ERROR):
             tell(recalled, reinforce=True)
     finally:
         signals.recalled.disconnect(fail)
-    assert "fail" in caplog.text
+        signals.trace_wanted.disconnect(fail)
+    assert len(caplog.records) == 2
 
 
 def test_telling_asks_the_database_nothing(
