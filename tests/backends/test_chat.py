@@ -237,7 +237,7 @@ def test_an_unreadable_verdict_is_rejected(
 ) -> None:
     server.behave = said(content)
 
-    with pytest.raises(ProviderRejected, match="unreadable") as caught:
+    with pytest.raises(ProviderRejected, match="answer that is unreadable") as caught:
         grade(grader, SECRET)
 
     assert caught.value.__cause__ is None

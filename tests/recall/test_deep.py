@@ -153,6 +153,16 @@ def test_a_hard_question_that_is_answered_takes_one_pass() -> None:
     assert found[0].score == 0.5  # one pass keeps its scores
 
 
+def test_words_beside_a_sufficient_verdict_are_not_searched_for() -> None:
+    """B403."""
+    memory = Memory(["a"])
+
+    found = asked(memory, Judge(Grade(sufficient=True, reformulation="Porto flat")))
+
+    assert memory.asked == [(HARD, 0)]
+    assert not found.abstained
+
+
 def test_a_weak_answer_is_searched_for_otherwise_and_wider() -> None:
     """B403."""
     memory, judge = Memory(["a"], ["b"]), Judge(weak(" Porto flat "), ENOUGH)
