@@ -23,6 +23,7 @@ from tests.recall.bulk import analyze, fill
 
 pytestmark = pytest.mark.django_db
 
+TABLE = "prism_memory_embedding"
 QUEUE_INDEXES = {"prism_memory_embedding_queue", "prism_memory_embedding_pkey"}
 STEPS = ("has_waiting", "claim", "write_vectors", "put_back", "give_up")
 
@@ -49,13 +50,16 @@ def explained(name, given):
 
 def rows_read(plan):
     """Return how many rows the scans of a plan looked at, those they dropped too."""
-    dropped = ("Rows Removed by Filter", "Rows Removed by Index Recheck")
     return sum(
-        node["Actual Loops"]
-        * (node["Actual Rows"] + sum(node.get(name, 0) for name in dropped))
-        for node in nodes(plan)
-        if node["Node Type"].endswith("Scan")
+        rows_of(node) for node in nodes(plan) if node["Node Type"].endswith("Scan")
     )
+
+
+def rows_of(node):
+    """Return how many rows one scan looked at."""
+    dropped = ("Rows Removed by Filter", "Rows Removed by Index Recheck")
+    found = node["Actual Rows"] + sum(node.get(name, 0) for name in dropped)
+    return node["Actual Loops"] * found
 
 
 def check_flat(now, before):
@@ -75,7 +79,7 @@ def nodes(plan):
 def check_plan(plan):
     """The embeddings are only reached through the queue's index or the key."""
     for node in nodes(plan):
-        if node.get("Relation Name") == "prism_memory_embedding":
+        if node.get("Relation Name") == TABLE:
             assert node["Node Type"] != "Seq Scan"
         if node.get("Index Name", "").startswith("prism_memory_embedding_"):
             assert node["Index Name"] in QUEUE_INDEXES
@@ -162,3 +166,57 @@ def test_a_failed_one_is_visible_and_can_be_retried_among_many():
     retried = claims.retry_failed(using="default", tenant="acme", space=space())
     assert retried == 30
     assert len(claims.claim(queue, 100, None)) == 30
+
+
+def explained_generic(name, given):
+    """Run a prepared statement by the plan that serves any values; return the plan."""
+    statement = named("indexing")[name]
+    given = {key: value for key, value in given.items() if f"%({key})s" in statement}
+    places = {key: f"${number}" for number, key in enumerate(given, 1)}
+    named_values = ", ".join(f"%({key})s" for key in given)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        cursor.execute(f"PREPARE prepared AS {statement % places}")
+        cursor.execute(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE prepared ({named_values})", given
+        )
+        (plan,) = cursor.fetchone()
+        cursor.execute("DEALLOCATE prepared")
+    plan = json.loads(plan) if isinstance(plan, str) else plan
+    return plan[0]["Plan"]
+
+
+def test_a_batch_alone_is_read_before_anything_is_known_of_the_table():
+    """A first import is embedded before autovacuum has seen the tables.
+
+    Without statistics all that waits looks like one row. A plan for that would read
+    the whole batch again, and parse its vectors anew, for each row that waits.
+    """
+    remember("Seed.", wait=True)
+    remember(*(f"Waits {n}." for n in range(300)))
+    queue = claims.Queue("default", "acme", space())
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "DELETE FROM pg_statistic"
+                " WHERE starelid = 'prism_memory_embedding'::regclass"
+            )
+        held = claims.claim(queue, 50, None)
+        given = {
+            **queue.place,
+            "record_ids": [item.record_id for item in held],
+            "sha256s": [item.sha256 for item in held],
+            "vectors": ["[1" + ",0" * 63 + "]"] * len(held),
+        }
+        plan = explained_generic("write_vectors", given)
+        transaction.set_rollback(True)
+    (parsed,) = [n for n in nodes(plan) if n["Node Type"] == "Function Scan"]
+    assert parsed["Actual Loops"] == 1
+    # The node that updates names the table too, and reads nothing.
+    reached = [
+        node
+        for node in nodes(plan)
+        if node.get("Relation Name") == TABLE and node["Node Type"] != "ModifyTable"
+    ]
+    assert sum(rows_of(node) for node in reached) < 4 * len(held)
+    check_plan(plan)

@@ -91,19 +91,23 @@ UPDATE prism_memory_embedding AS embedding
 -- name: write_vectors
 -- Only where the text is still the one that was embedded, and of the space's width.
 -- Locked in the order in which remember locks them, so that the two never deadlock.
-WITH held AS (
+-- Before the first ANALYZE all that waits looks like one row, so the plan may start
+-- there: ANY keeps it to the batch, and MATERIALIZED parses each vector once.
+WITH given AS MATERIALIZED (
+  SELECT listed.record_id, listed.sha256, listed.vector::halfvec AS vector
+    FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[],
+                %(vectors)s::text[]) AS listed(record_id, sha256, vector)),
+held AS (
   SELECT waiting.record_id, given.vector, waiting.counted
     FROM prism_memory_embedding AS waiting
-    JOIN (SELECT listed.record_id, listed.sha256, listed.vector::halfvec AS vector
-            FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[],
-                        %(vectors)s::text[]) AS listed(record_id, sha256, vector)
-          OFFSET 0) AS given
+    JOIN given
       ON waiting.record_id = given.record_id AND waiting.sha256 = given.sha256
     JOIN prism_memory_embeddingspace AS space
       ON space.id = %(space_id)s::integer
      AND space.dimensions = vector_dims(given.vector)
    WHERE waiting.tenant = %(tenant)s::text
      AND waiting.space_id = %(space_id)s::integer
+     AND waiting.record_id = ANY(%(record_ids)s::uuid[])
      AND waiting.vector IS NULL
    ORDER BY waiting.record_id
      FOR UPDATE OF waiting)
@@ -113,6 +117,7 @@ UPDATE prism_memory_embedding AS embedding
  WHERE embedding.tenant = %(tenant)s::text
    AND embedding.space_id = %(space_id)s::integer
    AND embedding.record_id = held.record_id
+   AND embedding.record_id = ANY(%(record_ids)s::uuid[])
 RETURNING embedding.record_id, embedding.scope_id, held.counted;
 
 -- name: count_vectors
