@@ -513,6 +513,26 @@ def test_a_reranker_that_is_not_there_or_cannot_be_made_is_named(
 
 
 @pytest.mark.parametrize(
+    ("aliases", "alias", "backend"),
+    [
+        ("TRANSFORMERS", "TRANSFORMER", "ChatTransformer"),
+        ("GRADERS", "GRADER", "ChatGrader"),
+    ],
+)
+def test_a_model_that_is_asked_for_words_is_checked_as_a_reranker_is(
+    aliases: str, alias: str, backend: str
+) -> None:
+    entry = {"BACKEND": f"prism_memory.backends.chat.{backend}"}
+    keyless = {**entry, "OPTIONS": {"model": "small"}}
+    whole = {**entry, "OPTIONS": {"model": "small", "api_key": "sk-x"}}
+
+    assert of_providers(**{aliases: {"mine": whole}, alias: "mine"}) == []
+    assert ids(of_providers(**{aliases: {"mine": whole}, alias: "his"})) == ["E018"]
+    assert ids(of_providers(**{aliases: {"mine": entry}})) == ["E019"]
+    assert ids(of_providers(**{aliases: {"mine": keyless}})) == ["E052"]
+
+
+@pytest.mark.parametrize(
     ("wish", "celery", "warned"),
     [("off", False, False), ("on", True, False), ("on", False, True)],
 )
