@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from psycopg import sql
@@ -39,8 +40,7 @@ def explain(
     """
     if not hits:
         return ()
-    rule = sql.SQL(reader.condition().as_string(None))
-    statement = composed("around", "explain", visible=rule)
+    statement = _statement(reader.condition().as_string(None))
     given = {**reader.parameters(), "hit_ids": [hit.id for hit in hits]}
     rows = {row["id"]: row for row in queries.fetch(using, statement, given)}
     return tuple(
@@ -78,3 +78,8 @@ def _origin(hit: Hit, row: Mapping[str, Any]) -> dict[str, Any]:
         "created_at": hit.created_at,
         "scope": hit.scope,
     }
+
+
+@lru_cache(maxsize=64)
+def _statement(visible: str) -> str:
+    return composed("around", "explain", visible=sql.SQL(visible))
