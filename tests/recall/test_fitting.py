@@ -91,7 +91,8 @@ def test_the_leg_that_is_right_gets_the_larger_weight() -> None:
 
     weights = fit_weights(found, ["vector", "text"])
 
-    assert weights["vector"] > weights["text"]
+    # Of all that are as good, those nearest to 1.
+    assert weights == {"vector": 1, "text": 0.5}
     assert mean(found, weights) == 1
 
 
@@ -115,7 +116,7 @@ def test_weights_are_1_where_tuning_gains_nothing() -> None:
 
 def test_a_gain_that_is_only_rounding_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """B386."""
-    gains = iter([0.5, 0.5 + 1e-9, *itertools.repeat(0.5 + 1e-10, 99)])
+    gains = iter([0.5, 0.5, *itertools.repeat(0.5 + 9e-10, 99)])
     monkeypatch.setattr(
         "prism_memory.recall.fitting._mean_ndcg", lambda *_: next(gains)
     )
@@ -150,6 +151,16 @@ def test_a_fit_does_not_depend_on_any_order(
     first = fit_weights(found, ["text", "vector"], [0.5, 1, 2])
 
     assert first == fit_weights(shuffled, ["vector", "text"], [2, 1, 0.5, 1])
+
+
+def test_of_equally_good_weights_the_names_of_the_legs_choose() -> None:
+    """Without one of two legs the other two tie, and the id settles it as it should."""
+    wrong, right = ["z", "a"], ["a", "z"]
+    found = [Case({"one": wrong, "two": wrong, "three": right}, {"a"})]
+
+    for legs in itertools.permutations(["one", "two", "three"]):
+        weights = fit_weights(found, legs, [0, 1])
+        assert weights == {"one": 0, "two": 1, "three": 1}
 
 
 def test_a_leg_that_a_case_lacks_found_nothing() -> None:

@@ -126,6 +126,11 @@ def test_a_composite_lies_between_its_parts(
     assert composite(1, 1, 1, scored(r, i)) == pytest.approx(1)
 
 
+def test_shares_that_round_up_do_not_lift_a_score_over_1() -> None:
+    """B62: these two add up to 1.0000000000000002."""
+    assert composite(1, 1, 1, scored(0.5062666104520314, 0.601840300474215)) == 1
+
+
 @given(unit, unit, unit, unit)
 def test_over_1_in_sum_similarity_says_nothing(
     one: float, other: float, recent: float, important: float
