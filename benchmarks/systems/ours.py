@@ -30,6 +30,7 @@ class Ours(System):
         for owner, own in by_owner.items():
             for part in in_batches(own):
                 self._memory(owner).remember([entry_of(turn) for turn in part])
+        loading.vacuum()  # as autovacuum would in time: the drain plans by it
         self._drain()
         loading.vacuum()
         if len(turns) > settings.EXACT_SCAN_ROWS:
