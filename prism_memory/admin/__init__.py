@@ -13,6 +13,7 @@ from prism_memory.admin import (
     spaces,
     tenants,
     tombstones,
+    traces,
 )
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "spaces",
     "tenants",
     "tombstones",
+    "traces",
 ]

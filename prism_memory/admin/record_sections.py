@@ -41,13 +41,13 @@ def record_sections(record: Record) -> list[Section]:
     derived = edges.filter(source_ref=ref).order_by("record_id")[: MOST_ROWS + 1]
     source_refs = [edge.source_ref for edge in sources]
     children = [f"record:{edge.record_id}" for edge in derived]
-    labels = _labels(record.tenant, [*source_refs, *children])
+    known = labels(record.tenant, [*source_refs, *children])
     return [
         Section(_("Record"), _identity(record)),
         Section(_("Consent and gate"), _governance(record)),
         Section(_("Times"), _times(record)),
-        _lineage(record, source_refs, labels, UP),
-        _lineage(record, children, labels, DOWN),
+        _lineage(record, source_refs, known, UP),
+        _lineage(record, children, known, DOWN),
         _tombstones(record, [ref, *source_refs]),
         _vectors(record),
     ]
@@ -123,7 +123,7 @@ def _times(record: Record) -> list[tuple[object, object]]:
     ]
 
 
-def _labels(tenant: str, refs: Iterable[str]) -> dict[str, str]:
+def labels(tenant: str, refs: Iterable[str]) -> dict[str, str]:
     """Return kind and key by ref, for those that are records. One query."""
     ids = {ref.removeprefix("record:") for ref in refs if ref.startswith("record:")}
     rows = Record.objects.using(using()).filter(tenant=tenant, id__in=ids)
@@ -134,14 +134,14 @@ def _labels(tenant: str, refs: Iterable[str]) -> dict[str, str]:
 
 
 def _lineage(
-    record: Record, refs: list[str], labels: dict[str, str], words: tuple[Any, Any]
+    record: Record, refs: list[str], known: dict[str, str], words: tuple[Any, Any]
 ) -> Section:
     title, empty = words
     return Section(
         title,
         [
             (
-                shown(labels[ref]) if ref in labels else _("not in this memory"),
+                shown(known[ref]) if ref in known else _("not in this memory"),
                 links.ref_link(record.tenant, ref),
             )
             for ref in refs[:MOST_ROWS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -10,10 +11,10 @@ from django.contrib.auth.models import Permission as DjangoPermission
 from django.utils import timezone
 
 from prism_memory import lifecycle
-from prism_memory.models import AccessKey, AuditEvent, Run
+from prism_memory.models import AccessKey, AuditEvent, RecallTrace, Run
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Actor, Permission, Scope
-from tests.factories import NOON, make_scope
+from tests.factories import NOON, make_scope, make_trace
 
 
 def scope_row(scope: Scope | None = None) -> ScopeRow:
@@ -51,6 +52,12 @@ def make_key(scope: Scope | None = None, **given: Any) -> AccessKey:
         **{**defaults, **given},
     )
     return key
+
+
+def make_trace_row(*ids: uuid.UUID, **given: Any) -> RecallTrace:
+    trace = make_trace(*ids, **given)
+    assert lifecycle.write_trace(using="default", trace=trace)
+    return RecallTrace.objects.get(tenant=trace.scope.tenant, id=trace.id)
 
 
 def make_staff(*permissions: str, name: str = "sam") -> Any:

@@ -18,6 +18,7 @@ from prism_memory.models import (
     AccessKey,
     AuditEvent,
     EmbeddingSpace,
+    RecallTrace,
     Record,
     Run,
     Scope,
@@ -26,7 +27,14 @@ from prism_memory.models import (
     Tombstone,
 )
 from prism_memory.types import Kind, Lineage, SourceRef
-from tests.admin.rows import make_event, make_key, make_run, make_staff, scope_row
+from tests.admin.rows import (
+    make_event,
+    make_key,
+    make_run,
+    make_staff,
+    make_trace_row,
+    scope_row,
+)
 from tests.factories import make_record, make_scope, make_tombstone
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +46,7 @@ ALL = (
     Record,
     Tombstone,
     EmbeddingSpace,
+    RecallTrace,
     Run,
     AuditEvent,
     AccessKey,
@@ -100,12 +109,12 @@ def test_strangers_are_sent_to_the_login(client: Client) -> None:
         assert client.get(address).status_code == 302
 
 
-@pytest.mark.parametrize("model", [Source, Tombstone, Run, AuditEvent])
+@pytest.mark.parametrize("model", [Source, Tombstone, RecallTrace, Run, AuditEvent])
 def test_an_empty_list_says_so(root: Client, model: Any) -> None:
     make_record()
     page = root.get(links.list_page(model, tenant="acme")).text
     assert "pm-empty" in page
-    narrowed = {"target": "x", "key": "x"}
+    narrowed = {"target": "x", "key": "x", "owner": "x"}
     page = root.get(links.list_page(model, tenant="acme", **narrowed)).text
     assert "Nothing fits the filter" in page
 
@@ -232,6 +241,7 @@ def rows_with_all_parts() -> list[Any]:
         *(make_run(**target, counts={"done": 1, "total": 2}), scope_row()),
         *(make_tombstone(derived, supersedes_ref=ref), *Source.objects.all()),
         *(*EmbeddingSpace.objects.all(), Tenant.objects.get(name="acme")),
+        make_trace_row(record.id, degraded="some records have no vector yet"),
     ]
 
 

@@ -15,6 +15,7 @@ from prism_memory.models import (
     AuditEvent,
     Embedding,
     EmbeddingSpace,
+    RecallTrace,
     Record,
     Run,
     Scope,
@@ -23,13 +24,13 @@ from prism_memory.models import (
     Tombstone,
 )
 from prism_memory.types import SourceRef
-from tests.admin.rows import make_event, make_key, make_run, scope_row
+from tests.admin.rows import make_event, make_key, make_run, make_trace_row, scope_row
 from tests.capture import captured, tenant_in_every_statement
 from tests.factories import NOON, make_record, make_scope, make_tombstone
 
 pytestmark = pytest.mark.django_db
 
-OF_TENANTS = (Scope, Source, Record, Tombstone, Run, AuditEvent)
+OF_TENANTS = (Scope, Source, Record, Tombstone, RecallTrace, Run, AuditEvent)
 ALL = (*OF_TENANTS, Tenant, EmbeddingSpace, AccessKey)
 
 
@@ -41,6 +42,7 @@ def record() -> Record:
     make_run()
     make_event()
     make_key()
+    make_trace_row(record.id)
     return record
 
 
@@ -60,7 +62,7 @@ def pages(record: Record) -> Iterator[str]:
     for row in (scope_row(), Source.objects.get(), record, space):
         yield links.row_page(row)
     yield links.row_page(space) + "?tenant=acme"
-    for model in (Tombstone, Run, AuditEvent, AccessKey, Tenant):
+    for model in (Tombstone, RecallTrace, Run, AuditEvent, AccessKey, Tenant):
         yield links.row_page(model.objects.all()[0])
     yield links.row_page(record, "consent") + "?visible=0"
     yield links.row_page(record, "consent") + "?visible=1"

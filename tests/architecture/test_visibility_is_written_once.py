@@ -37,7 +37,7 @@ THROUGH_THE_RULE: Final = {
 AROUND_THE_RULE: Final = {
     "access.visible": "Adds the rule to the rows.",
     "admin.content.withheld_content": "A reveal: with a permission, audited.",
-    "admin.record_sections._labels": "Kind and key for links of a governor; no words.",
+    "admin.record_sections.labels": "Kind and key for links of a governor; no words.",
     "admin.records.RecordsAdmin.list_rows": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"

@@ -1,0 +1,142 @@
+"""What was recalled, and why. Traces hold no text; records show theirs themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from prism_memory.admin import links
+from prism_memory.admin.audit import LocalTimeField
+from prism_memory.admin.badges import NOTHING, badge, moment
+from prism_memory.admin.characters import shown
+from prism_memory.admin.filters import ExactNameField, FilterForm
+from prism_memory.admin.keyset import Order
+from prism_memory.admin.parts import Section
+from prism_memory.admin.record_sections import labels
+from prism_memory.admin.tenanted import TenantAdmin
+from prism_memory.models import RecallTrace
+
+
+class TraceFilter(FilterForm):
+    scope = forms.UUIDField(label=_("Scope's id"), required=False)
+    owner = ExactNameField(label=_("Owner, exactly"))
+    since = LocalTimeField(label=_("From"))
+    until = LocalTimeField(label=_("Before"))
+    exact = {
+        "scope": "scope_id",
+        "owner": "owner",
+        "since": "at__gte",
+        "until": "at__lt",
+    }
+
+
+@admin.register(RecallTrace)
+class TracesAdmin(TenantAdmin):
+    """Newest first."""
+
+    order = Order(("at", "id"), descending=True)
+    filters = TraceFilter
+    list_display = ("when", "where", "found", "how", "worse", "took", "by")
+    empty = _("No recall left a trace here. The setting TRACES decides it.")
+    intro = _("What was recalled, with scores and timings. Traces hold no text.")
+
+    @admin.display(description=_("At"))
+    def when(self, row: RecallTrace) -> object:
+        return links.anchor(links.row_page(row), moment(row.at))
+
+    @admin.display(description=_("Scope"))
+    def where(self, row: RecallTrace) -> object:
+        same = links.list_page(RecallTrace, tenant=row.tenant, scope=row.scope_id)
+        return links.anchor(same, str(row.scope))
+
+    @admin.display(description=_("Hits"))
+    def found(self, row: RecallTrace) -> object:
+        return len(row.hits)
+
+    @admin.display(description=_("Strategy"))
+    def how(self, row: RecallTrace) -> object:
+        return badge(shown(row.strategy))
+
+    @admin.display(description=_("Degraded"))
+    def worse(self, row: RecallTrace) -> object:
+        return badge(shown(row.degraded), "warn") if row.degraded else ""
+
+    @admin.display(description=_("Milliseconds"))
+    def took(self, row: RecallTrace) -> object:
+        return f"{sum(row.timings_ms.values()):,.1f}" if row.timings_ms else ""
+
+    @admin.display(description=_("Actor"))
+    def by(self, row: RecallTrace) -> object:
+        return links.ref_link(row.tenant, row.actor)
+
+    def sections(self, request: HttpRequest, row: RecallTrace) -> list[Section]:
+        del request
+        what = [
+            (_("At"), moment(row.at)),
+            (_("Scope"), self.where(row)),
+            (_("Read mode"), row.get_mode_display()),
+            (_("Strategy"), self.how(row)),
+            (_("Degraded"), self.worse(row) or NOTHING),
+            (_("Actor"), self.by(row)),
+            (_("Question"), links.code(bytes(row.query_sha256).hex())),
+            (_("Id"), links.code(row.id)),
+        ]
+        return [
+            Section(_("Recall"), what),
+            hits_section(row),
+            Section(_("Options"), numbers(row.options), empty=_("None.")),
+            Section(
+                _("Milliseconds by step"), numbers(row.timings_ms), empty=_("None.")
+            ),
+        ]
+
+
+def hits_section(row: RecallTrace) -> Section:
+    """Return the hits, best first, each linked to its record. One query."""
+    refs = [f"record:{hit['id']}" for hit in row.hits]
+    known = labels(row.tenant, refs)
+    lines = [
+        (
+            place,
+            links.ref_link(row.tenant, ref),
+            shown(known[ref]) if ref in known else _("no longer there"),
+            f"{hit['score']:.4f}",
+            pairs(hit["ranks"]),
+            pairs(hit["signals"]),
+        )
+        for place, (ref, hit) in enumerate(zip(refs, row.hits, strict=True), 1)
+    ]
+    return Section(
+        _("Hits"),
+        lines,
+        headers=(
+            _("Place"),
+            _("Record"),
+            _("What"),
+            _("Score"),
+            _("Ranks"),
+            _("Signals"),
+        ),
+        empty=_("Nothing was found."),
+    )
+
+
+def pairs(found: Mapping[str, Any]) -> object:
+    """Return names and numbers in a line."""
+    return shown(", ".join(f"{name} {value:.6g}" for name, value in found.items()))
+
+
+def numbers(found: Mapping[str, Any]) -> list[tuple[object, object]]:
+    """Return names and values as rows."""
+    return [(shown(name), shown(_value(value))) for name, value in found.items()]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {weight}" for name, weight in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
