@@ -21,8 +21,15 @@ from prism_memory.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from prism_memory.recall import rerank as module
-from prism_memory.recall.rerank import BUSY, FAILED, LATE, REJECTED, UNAVAILABLE, rerank
+from prism_memory.recall.rerank import (
+    BUSY,
+    FAILED,
+    LATE,
+    REJECTED,
+    UNAVAILABLE,
+    _Call,
+    rerank,
+)
 from tests.rerankers import Broken, Failing, Hanging, OverlapReranker, overlap
 
 QUERY = "who keeps bees"
@@ -282,7 +289,7 @@ def test_no_thread_left_is_told_and_keeps_no_place(
 
     with changed(RERANK_CONCURRENCY=1):
         with monkeypatch.context() as patched:
-            patched.setattr(module._Call, "start", start)
+            patched.setattr(_Call, "start", start)
             assert rerank(QUERY, CANDIDATES, OverlapReranker()).reason == BUSY
         assert rerank(QUERY, CANDIDATES, OverlapReranker()).reason == ""
 
