@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
@@ -20,6 +20,10 @@ from prism_memory.admin.parts import Section
 from prism_memory.admin.record_sections import labels
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.models import RecallTrace
+
+
+WHICH: Final = (_("Place"), _("Record"), _("What"))
+WHY: Final = (_("Score"), _("Ranks"), _("Signals"))
 
 
 class TraceFilter(FilterForm):
@@ -89,10 +93,8 @@ class TracesAdmin(TenantAdmin):
         return [
             Section(_("Recall"), what),
             hits_section(row),
-            Section(_("Options"), numbers(row.options), empty=_("None.")),
-            Section(
-                _("Milliseconds by step"), numbers(row.timings_ms), empty=_("None.")
-            ),
+            numbers(_("Options"), row.options),
+            numbers(_("Milliseconds by step"), row.timings_ms),
         ]
 
 
@@ -114,14 +116,7 @@ def hits_section(row: RecallTrace) -> Section:
     return Section(
         _("Hits"),
         lines,
-        headers=(
-            _("Place"),
-            _("Record"),
-            _("What"),
-            _("Score"),
-            _("Ranks"),
-            _("Signals"),
-        ),
+        headers=WHICH + WHY,
         empty=_("Nothing was found."),
     )
 
@@ -131,9 +126,14 @@ def pairs(found: Mapping[str, Any]) -> object:
     return shown(", ".join(f"{name} {value:.6g}" for name, value in found.items()))
 
 
-def numbers(found: Mapping[str, Any]) -> list[tuple[object, object]]:
-    """Return names and values as rows."""
-    return [(shown(name), shown(_value(value))) for name, value in found.items()]
+def numbers(title: object, found: Mapping[str, Any]) -> Section:
+    """Return names and values as a table."""
+    return Section(
+        title,
+        [(shown(name), shown(_value(value))) for name, value in found.items()],
+        headers=(_("Name"), _("Value")),
+        empty=_("None."),
+    )
 
 
 def _value(value: object) -> str:

@@ -125,12 +125,14 @@ def test_a_bad_broker_neither_fails_nor_delays_a_recall_and_is_logged_once(
 
 
 def test_after_a_bad_broker_a_loss_is_told_again(
-    queue: str, caplog: Any, closed_port: int
+    queue: str, caplog: Any, closed_port: int, monkeypatch: Any
 ) -> None:
     remember("Ada drinks tea.")
     for _ in range(2):
-        with broker(f"redis://127.0.0.1:{closed_port}/0"):
-            ask()
+        with monkeypatch.context() as patch:
+            patch.setattr(sending, "SEND_SECONDS", 0.5)
+            with broker(f"redis://127.0.0.1:{closed_port}/0"):
+                ask()
         ask()
         assert tasks.sender.flush(PATIENT_SECONDS)
     assert caplog.text.count("takes no traces and reinforcements") == 2
