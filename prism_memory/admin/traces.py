@@ -21,7 +21,6 @@ from prism_memory.admin.record_sections import labels
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.models import RecallTrace
 
-
 WHICH: Final = (_("Place"), _("Record"), _("What"))
 WHY: Final = (_("Score"), _("Ranks"), _("Signals"))
 
