@@ -21,7 +21,7 @@ from tests.factories import (
     remember,
     remember_one,
 )
-from tests.recall.asked import beside, hit_of, make_reader, turns
+from tests.recall.asked import beside, hit_of, items, make_reader, turns
 
 pytestmark = pytest.mark.django_db
 
@@ -76,6 +76,29 @@ class TestVisibility:
         Record.objects.filter(tenant="acme", id=ids[1]).update(visible=None)
         assert beside(ids[2]) == ["b"]
         assert beside(ids[2], strict=True) == ["a"]
+
+    def test_who_asks_for_what_the_gate_holds_back_sees_that_it_does(self):
+        ids = remember("a", "b", "hit")
+        own = Record.objects.filter(tenant="acme", id=ids[1])
+        own.update(gate="quarantined", gate_reason="odd")
+        assert beside(ids[2]) == ["a"]
+        (held,) = items(ids[2], include_quarantined=True)
+        assert (held.text, held.gate, held.gate_reason) == ("b", "quarantined", "odd")
+
+    def test_what_was_not_known_at_the_moment_is_not_beside(self):
+        """And what changed since says so."""
+        ids = remember("a", "b", "hit", "c")
+        own = Record.objects.filter(tenant="acme")
+        own.update(created_at=YESTERDAY, granted_at=YESTERDAY)
+        own.filter(id=ids[1]).update(created_at=NOON)
+        own.filter(id=ids[3]).update(changed_at=NOON)
+        moment = YESTERDAY + dt.timedelta(hours=1)
+        found = items(ids[2], known_at=moment)
+        assert [(item.text, item.changed) for item in found] == [
+            ("a", False),
+            ("c", True),
+        ]
+        assert not any(item.changed for item in items(ids[2]))
 
     def test_what_narrows_the_hits_narrows_what_is_beside(self):
         entries = [Entry(f"{n}", metadata={"n": n}) for n in range(7)]
