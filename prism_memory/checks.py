@@ -281,7 +281,7 @@ def check_traces(**kwargs: Any) -> list[checks.CheckMessage]:
             f"{NAMESPACE}['TRACES'] is {settings.TRACES!r}, but Celery is not"
             " installed, so no trace is written.",
             hint="Install it, or write them from a receiver of signals.trace_wanted;"
-            " docs/python.md shows one.",
+            " docs/traces.md shows one.",
             id="prism_memory.W028",
         )
     ]

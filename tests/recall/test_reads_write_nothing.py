@@ -69,6 +69,14 @@ def memory(_only_the_read_could_write: None) -> Memory:
     return memory
 
 
+@pytest.fixture
+def eager() -> Iterator[None]:
+    """Celery runs tasks in this process, at once."""
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
+
+
 def digests() -> dict[str, str]:
     """Return a digest of each table: of all rows, and of who wrote them when."""
     return {name: _digest(name) for name in table_names()}
@@ -125,10 +133,9 @@ def test_recall_through_the_index_writes_nothing(memory: Memory, settings: Any) 
 
 
 def test_a_read_writes_nothing_with_eager_tasks_either(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, eager: None
 ) -> None:
     """B431: what it leaves behind comes after the host's commit."""
-    monkeypatch.setattr(current_app.conf, "task_always_eager", True)
     before = digests()
     with read_only():
         memory.recall("tea")

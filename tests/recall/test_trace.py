@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import pytest
+from django.test import TestCase
 
+from example_project.embedded import CHECKOUT
 from prism_memory import signals
 from prism_memory.access import Reader
 from prism_memory.db.filters import compile_filter
+from prism_memory.models import RecallTrace
 from prism_memory.recall.trace import announce, is_kept, query_hash
 from prism_memory.types import Actor, Kind, ReadMode, Recalled, uuid7
 from tests.factories import NOON, make_memory, make_scope, remember
@@ -191,3 +195,20 @@ def test_telling_asks_the_database_nothing(
     """B80."""
     with django_assert_num_queries(0):
         tell(recalled)
+
+
+def test_the_receivers_that_the_page_shows_work(
+    recalled: Recalled, wanted: Any, settings: Any, capsys: Any
+) -> None:
+    """What a host without Celery writes: after its commit, and only then."""
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"TRACES": "on"}
+    page = (CHECKOUT / "docs" / "traces.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(code, names)  # noqa: S102 - our own page
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        tell(recalled, timings={"embed": 2.0})
+        assert not RecallTrace.objects.exists()
+    signals.recalled.disconnect(names["to_span"])
+    assert RecallTrace.objects.get().timings_ms == {"embed": 2.0}
+    assert f"{make_scope().id} 2 exact {{'embed': 2.0}}" in capsys.readouterr().out
