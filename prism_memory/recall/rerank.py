@@ -192,12 +192,12 @@ class _Call(threading.Thread):
             scores = self._context.run(self._scores)
         except PrismMemoryError as error:
             self.outcome.set_exception(error)
+        except SystemExit:  # would end this thread in silence, and the wait too late
+            self.outcome.set_exception(ProviderRejected())
         else:
             self.outcome.set_result(scores)
         finally:
             self._places.give_back()
-            if not self.outcome.done():  # SystemExit, which ends a thread in silence
-                self.outcome.set_exception(ProviderRejected())
 
     def _scores(self) -> list[float]:
         backend, query, texts, deadline = self._ask

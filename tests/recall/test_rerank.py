@@ -136,7 +136,6 @@ def test_an_answer_that_is_no_score_a_text_changes_nothing(
     ],
     ids=repr,
 )
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_failure_changes_nothing_and_is_told(
     error: BaseException, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
