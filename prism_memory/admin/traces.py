@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import links
 from prism_memory.admin.audit import LocalTimeField
-from prism_memory.admin.badges import NOTHING, badge, moment
+from prism_memory.admin.badges import Tone, badges, moment
 from prism_memory.admin.characters import shown
 from prism_memory.admin.filters import ExactNameField, FilterForm
 from prism_memory.admin.keyset import Order
@@ -44,7 +44,7 @@ class TracesAdmin(TenantAdmin):
 
     order = Order(("at", "id"), descending=True)
     filters = TraceFilter
-    list_display = ("when", "where", "found", "how", "worse", "took", "by")
+    list_display = ("when", "where", "found", "how", "took", "by")
     empty = _("No recall left a trace here. The setting TRACES decides it.")
     intro = _("What was recalled, with scores and timings. Traces hold no text.")
 
@@ -55,7 +55,8 @@ class TracesAdmin(TenantAdmin):
     @admin.display(description=_("Scope"))
     def where(self, row: RecallTrace) -> object:
         same = links.list_page(RecallTrace, tenant=row.tenant, scope=row.scope_id)
-        return links.anchor(same, str(row.scope))
+        names = " / ".join(filter(None, (row.owner, row.agent, row.thread)))
+        return links.anchor(same, names or _("(the tenant's own level)"))
 
     @admin.display(description=_("Hits"))
     def found(self, row: RecallTrace) -> object:
@@ -63,11 +64,10 @@ class TracesAdmin(TenantAdmin):
 
     @admin.display(description=_("Strategy"))
     def how(self, row: RecallTrace) -> object:
-        return badge(shown(row.strategy))
-
-    @admin.display(description=_("Degraded"))
-    def worse(self, row: RecallTrace) -> object:
-        return badge(shown(row.degraded), "warn") if row.degraded else ""
+        ways: list[tuple[Any, Tone]] = [(shown(row.strategy), "quiet")]
+        if row.degraded:
+            ways.append((shown(row.degraded), "warn"))
+        return badges(ways)
 
     @admin.display(description=_("Milliseconds"))
     def took(self, row: RecallTrace) -> object:
@@ -84,7 +84,6 @@ class TracesAdmin(TenantAdmin):
             (_("Scope"), self.where(row)),
             (_("Read mode"), row.get_mode_display()),
             (_("Strategy"), self.how(row)),
-            (_("Degraded"), self.worse(row) or NOTHING),
             (_("Actor"), self.by(row)),
             (_("Question"), links.code(bytes(row.query_sha256).hex())),
             (_("Id"), links.code(row.id)),
@@ -93,7 +92,7 @@ class TracesAdmin(TenantAdmin):
             Section(_("Recall"), what),
             hits_section(row),
             numbers(_("Options"), row.options),
-            numbers(_("Milliseconds by step"), row.timings_ms),
+            numbers(_("Milliseconds by step"), slowest_first(row.timings_ms)),
         ]
 
 
@@ -104,7 +103,7 @@ def hits_section(row: RecallTrace) -> Section:
     lines = [
         (
             place,
-            links.ref_link(row.tenant, ref),
+            links.ref_link(row.tenant, ref) if ref in known else links.code(ref),
             shown(known[ref]) if ref in known else _("no longer there"),
             f"{hit['score']:.4f}",
             pairs(hit["ranks"]),
@@ -133,6 +132,11 @@ def numbers(title: object, found: Mapping[str, Any]) -> Section:
         headers=(_("Name"), _("Value")),
         empty=_("None."),
     )
+
+
+def slowest_first(timings_ms: Mapping[str, float]) -> dict[str, float]:
+    """Return the steps by their length: the database keeps no order of them."""
+    return dict(sorted(timings_ms.items(), key=lambda step: -step[1]))
 
 
 def _value(value: object) -> str:
