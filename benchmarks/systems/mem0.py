@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
@@ -38,7 +39,7 @@ class Mem0(System):
         # Made now: its first search makes the second of them in four threads at once.
         self._memory.vector_store.create_col()
         self._memory.entity_store.create_col()
-        load_language()
+        self._models = load_language()
 
     def fill(self, turns: Sequence[Turn]) -> None:
         """Add each turn; its rows are collected and written so many at a time."""
@@ -47,7 +48,8 @@ class Mem0(System):
         with self.bulk():
             for part in in_batches(turns):
                 store.insert = rows.take
-                self._add(part)
+                with self._read_ahead([turn.text.lower() for turn in part]):
+                    self._add(part)
                 store.insert = insert
                 store.insert(*rows.given())
 
@@ -62,6 +64,18 @@ class Mem0(System):
         """Close the pools of its stores."""
         for store in (self._memory.vector_store, self._memory.entity_store):
             store.connection_pool.close()
+
+    @contextmanager
+    def _read_ahead(self, texts: Sequence[str]) -> Iterator[None]:
+        """Have spaCy read texts together, which is three times quicker; same words."""
+        if self._models is None:
+            yield
+            return
+        models, reader = self._models, self._models._nlp_lemma  # noqa: SLF001
+        found = dict(zip(texts, reader.pipe(texts, batch_size=256), strict=True))
+        models._nlp_lemma = found.__getitem__  # noqa: SLF001
+        yield
+        models._nlp_lemma = reader  # noqa: SLF001
 
     def _add(self, turns: Sequence[Turn]) -> None:
         for turn in turns:
@@ -104,22 +118,23 @@ def config_of(url: str) -> dict[str, Any]:
     }
 
 
-def load_language() -> bool:
-    """Give mem0 the English model for its keyword search, if it is there.
+def load_language() -> Any:  # noqa: ANN401 - a module of mem0's
+    """Give mem0 the English model for its keyword search; return where it keeps it.
 
-    Without spaCy mem0 indexes words as they are and extracts no entities.
+    None where there is no model: then mem0 indexes words as they are and extracts no
+    entities.
     """
     if find_spec("spacy") is None:
-        return False
+        return None
     models: Any = import_module("mem0.utils.spacy_models")
     if find_spec(ENGLISH) is None:
         # It would try to download the model.
         models._load_failed_full = models._load_failed_lemma = True  # noqa: SLF001
-        return False
+        return None
     spacy: Any = import_module("spacy")
     models._nlp_full = spacy.load(ENGLISH)  # noqa: SLF001
     models._nlp_lemma = spacy.load(ENGLISH, disable=["ner", "parser"])  # noqa: SLF001
-    return True
+    return models
 
 
 def _embedding(known: Known) -> Any:  # noqa: ANN401 - a class of mem0's
