@@ -15,13 +15,13 @@ from psycopg import sql
 from benchmarks.loading import connect
 from prism_memory.conf import Limits, settings
 from prism_memory.indexing import Space
+from prism_memory.recall import Question
 from prism_memory.recall.candidates import (
     BM25_B,
     BM25_K1,
     HNSW_EF_SEARCH,
     search_languages,
 )
-from prism_memory.recall.engine import candidate_rows
 from prism_memory.types import Scope, Vector
 
 EXACT: Final = """
@@ -124,7 +124,7 @@ def parameters(scope: Scope, records: int) -> dict[str, Any]:
         "sight": " | ".join(f"'\x1f{scope_id}'" for scope_id in ids),
         "records": records,
         "languages": search_languages(),
-        "rows": candidate_rows(Limits().top_k),
+        "rows": Question("?", Limits().top_k).candidate_rows,
         "k1": BM25_K1,
         "b": BM25_B,
     }

@@ -129,6 +129,13 @@ class Reader:
         contained = self.where.containment()
         return None if contained is None else (contained, self.where.parameters)
 
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether more than the scope decides which of its records are in sight."""
+        asked = (self.partition, self.known_at, *(getattr(self, n) for n in NARROWING))
+        filtered = self.where.comparisons > 0
+        return self.strict or filtered or any(part is not None for part in asked)
+
     def parameters(self) -> dict[str, Any]:
         """Return the values of the rule's parameters."""
         scopes = self.scope.visible(self.mode)

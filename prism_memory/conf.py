@@ -193,6 +193,9 @@ class Settings:
         2, help="Rerankings at one time in each process.", minimum=1, maximum=8
     )
 
+    SEARCH_DEFAULTS: Setting[dict[str, Any]] = Setting(
+        {}, help="Options that every recall takes unless it gives its own."
+    )
     MULTI_QUERY = Setting(
         1,
         help="Questions that one recall asks, its own and what a transformer makes of"

@@ -60,7 +60,7 @@ class Aborted(PrismMemoryError):
     code = "aborted"
 
 
-class DeadlineExceeded(PrismMemoryError):
+class DeadlineExceeded(Aborted):
     """The operation did not finish before its deadline."""
 
     code = "deadline"

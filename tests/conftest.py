@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from example_project.embedded import CHECKOUT, Services, broker_url
 from prism_memory.indexing import spaces
-from prism_memory.recall import candidates
+from prism_memory.recall.candidates.places import forget_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ def _services() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _nothing_is_known() -> None:
     """Forget what a process remembers of the database: the test before undid it."""
-    candidates._large.clear()
+    forget_sizes()
     spaces._known.clear()
 
 

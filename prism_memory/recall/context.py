@@ -8,6 +8,7 @@ source and the question names no writer, scores stay as they were.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,12 @@ GIVERS: Final = (
 )
 """Where those stand, seen from a record, that give to it, and how much."""
 
+ASKING_GIVES: Final = 1.5
+"""A question gives the record after it so many times as much: the answer follows."""
+
+ASKING_COUNTS: Final = 0.8
+"""And counts so much itself: it holds the words of an answer, but none."""
+
 SOURCE_SHARE: Final = 0.8
 SOURCE_BEST: Final = 2
 """A source gives each of its records this share of the mean of its best two."""
@@ -33,7 +40,13 @@ SOURCE_BEST: Final = 2
 WRITER_SHARE: Final = 0.3
 """What being written by somebody the question names adds, of the best score."""
 
-AROUND: Final = 1 + sum(AFTER.values()) + sum(BEFORE.values()) + SOURCE_SHARE
+AROUND: Final = math.fsum(
+    (
+        *(1, SOURCE_SHARE, AFTER[1] * (ASKING_GIVES - 1)),
+        *AFTER.values(),
+        *BEFORE.values(),
+    )
+)
 """The most that a score of 1 can become by what stands around it."""
 
 
@@ -44,12 +57,14 @@ class Place:
     Args:
         source: Its stream, or None.
         ordinal: Its place there, or None.
+        asks: It ends with a question.
     """
 
     record_id: str
     source: str | None
     ordinal: int | None
     writer: str
+    asks: bool = False
 
 
 def with_context(
@@ -66,6 +81,9 @@ def with_context(
     """
     told = {place.record_id: scores[place.record_id] for place in places}
     placed = [place for place in places if place.source is not None]
+    for place in placed:
+        if place.asks:
+            told[place.record_id] *= ASKING_COUNTS
     neighbours = _neighbours(scores, placed)
     sources = _sources(scores, placed)
     for place in placed:
@@ -83,20 +101,23 @@ def with_context(
 def _neighbours(
     scores: Mapping[str, float], places: Sequence[Place]
 ) -> dict[str, float]:
-    there: dict[tuple[str, int], float] = defaultdict(float)
+    there: dict[tuple[str, int], tuple[float, bool]] = {}
     for place in places:
         if place.source is not None and place.ordinal is not None:
             key = (place.source, place.ordinal)
-            there[key] = max(there[key], scores[place.record_id])
+            found = (scores[place.record_id], place.asks)
+            there[key] = max(there.get(key, found), found)
     return {place.record_id: _given(place, there) for place in places}
 
 
-def _given(place: Place, there: Mapping[tuple[str, int], float]) -> float:
+def _given(place: Place, there: Mapping[tuple[str, int], tuple[float, bool]]) -> float:
     if place.source is None or place.ordinal is None:
         return 0.0
     given = 0.0
     for offset, share in GIVERS:
-        given += share * there.get((place.source, place.ordinal + offset), 0.0)
+        score, asks = there.get((place.source, place.ordinal + offset), (0.0, False))
+        answered = asks and offset == -1
+        given += share * score * (ASKING_GIVES if answered else 1)
     return given
 
 

@@ -1,61 +1,31 @@
-"""Recall on one page: embed, find candidates, fuse, weigh what stands around, pack.
+"""Recall on one page: embed, find candidates, fuse and score, choose, pack.
 
-The embedder is called first and outside any transaction; then one statement asks both
-legs; the rest is arithmetic.
+Providers are called first and outside any transaction; then one statement asks all
+legs; the rest is arithmetic. A reranker, where one is asked for, comes between, and
+what it took its time over is looked at once more before it is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 from prism_memory.access import Reader
-from prism_memory.errors import (
-    EmbedderMismatch,
-    Invalid,
-    ProviderRejected,
-    ProviderUnavailable,
-)
-from prism_memory.recall.candidates import VectorLeg, find
-from prism_memory.recall.context import Place, with_context
-from prism_memory.recall.fusion import convex, order
-from prism_memory.recall.items import item_fields
-from prism_memory.types import Candidate, Hit, Recalled, Scope, Vector
+from prism_memory.conf import settings
+from prism_memory.errors import EmbedderMismatch
+from prism_memory.recall.adjacent import adjacent
+from prism_memory.recall.asking import Asked, Providers, ask
+from prism_memory.recall.candidates import Found, find
+from prism_memory.recall.choosing import choose
+from prism_memory.recall.clock import Clock
+from prism_memory.recall.explain import explain
+from prism_memory.recall.packing import pack
+from prism_memory.recall.question import Question
+from prism_memory.recall.ranking import Pool, Ranked, rank
+from prism_memory.recall.strengths import strengths_of
+from prism_memory.types import Recalled
 
-EmbedQuery = Callable[[str], Vector]
-"""Embeds one query; unit length, checked."""
-
-CANDIDATES_PER_HIT: Final = 6
-CANDIDATES_AT_LEAST: Final = 32
-CANDIDATES_AT_MOST: Final = 128
-"""Each leg is asked for more than is shown, so that a record which both legs find a
-little further down can win."""
-
-LEGS: Final = (("vector", "vector_rank", "cosine"), ("text", "text_rank", "bm25"))
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked, and by which legs.
-
-    Args:
-        text: Not blank.
-        top_k: Hits wanted, 0 to 32.
-        legs: ``hybrid``, ``vector`` or ``text``.
-
-    Raises:
-        Invalid: There are no such legs.
-    """
-
-    text: str
-    top_k: int
-    legs: str = "hybrid"
-
-    def __post_init__(self) -> None:
-        if self.legs not in ("hybrid", "vector", "text"):
-            message = "legs must be hybrid, vector or text."
-            raise Invalid(message, field="legs")
+UNEMBEDDED: Final = "some records have no vector yet"
 
 
 def recall(
@@ -63,113 +33,128 @@ def recall(
     using: str,
     reader: Reader,
     question: Question,
-    leg: VectorLeg | None = None,
-    embed: EmbedQuery | None = None,
+    providers: Providers | None = None,
 ) -> Recalled:
     """Return the best visible records, best first.
 
-    Calls the embedder once, unless only text is asked; then one query.
-
-    Args:
-        leg: The space to look in; None where there is none.
-        embed: Embeds the query with that space's embedder.
+    Calls the embedder once, unless only words are asked; then one query. Variants of
+    the question, decay, a reranker, diversity, neighbours and explanations each cost
+    what ``types.Options`` says.
 
     Raises:
         ProviderUnavailable: The embedder is down and only vectors were asked for;
-            otherwise the answer is by text alone, and says so.
+            otherwise the answer is by words alone, and says so.
         ProviderRejected: The embedder refused the question; likewise.
-        EmbedderMismatch: ``leg`` is not the active space any more.
+        EmbedderMismatch: The space that was looked in is not active any more.
+        DeadlineExceeded: The time was not enough.
+        Aborted: The caller does not want the answer any more.
     """
     if question.top_k == 0:
         return Recalled()
-    leg, degraded = _embedded(question, leg, embed)
-    rows = find(
-        using=using,
-        reader=reader,
-        query="" if question.legs == "vector" else question.text,
-        leg=leg,
-        rows=candidate_rows(question.top_k),
+    providers = providers or Providers()
+    clock = Clock(question.deadline_seconds, question.cancelled)
+    with clock.step("embed") as left:
+        asked, degraded = ask(question, providers, left)
+    search = Search(using, reader, question, clock)
+    pool, found = search.candidates(asked)
+    ranked = search.ranked(pool)
+    with clock.step("choose") as left:
+        chosen = choose(
+            using=using,
+            reader=reader,
+            question=question,
+            pool=pool,
+            ranked=ranked,
+            providers=providers,
+            timeout_seconds=left,
+        )
+    hits = pack(chosen, pool, reader.scope.tenant)
+    answer = Recalled(
+        hits,
+        strategy=found.strategy,
+        degraded="; ".join(filter(None, (degraded, _unembedded(pool), chosen.reason))),
+        bounded=found.bounded,
+        timings_ms=clock.timings,
     )
-    if leg.vector is not None and not rows[0]["current"]:
-        raise EmbedderMismatch
-    found = {row["record_id"]: row for row in rows if row["record_id"] is not None}
-    ranked = _ranked(found, question)
-    if leg.vector is not None and any(row["cosine"] is None for row in found.values()):
-        degraded = "some records have no vector yet"
-    hits = _pack(ranked, found, reader.scope.tenant, question.top_k)
-    strategies = {row["strategy"] for row in found.values()} - {None}
-    return Recalled(hits, next(iter(strategies), "none"), degraded)
+    return search.told(answer)
 
 
-def candidate_rows(top_k: int) -> int:
-    """Return how many candidates each leg is asked for."""
-    wanted = max(CANDIDATES_AT_LEAST, CANDIDATES_PER_HIT * top_k)
-    return min(wanted, CANDIDATES_AT_MOST)
+@dataclass(frozen=True)
+class Search:
+    """What is the same in all steps of one recall."""
+
+    using: str
+    reader: Reader
+    question: Question
+    clock: Clock
+
+    def candidates(self, asked: list[Asked]) -> tuple[Pool, Found]:
+        """Ask the legs, once for each variant; the first is the question itself."""
+        pool, first = Pool(), None
+        for variant, one in enumerate(asked, 1):
+            legs = [leg for leg in self.question.asked if one.text or leg == "vector"]
+            with self.clock.step("candidates") as left:
+                found = find(
+                    using=self.using,
+                    reader=self.reader,
+                    query=one.text,
+                    leg=one.leg,
+                    rows=self.question.candidate_rows,
+                    legs=legs if variant == 1 else [n for n in legs if n != "recency"],
+                    beside=self.question.uses_context,
+                    timeout_seconds=left,
+                )
+            if one.leg.vector is not None and not found.current:
+                raise EmbedderMismatch
+            pool.add(found.rows, found.legs, variant)
+            first = first or found
+        assert first is not None  # noqa: S101 - the question is always asked
+        return pool, first
+
+    def ranked(self, pool: Pool) -> Ranked:
+        """Fuse and score."""
+        strengths = {}
+        if self.question.decay_days is not None:
+            with self.clock.step("strengths"):
+                strengths = strengths_of(self.using, self.reader, list(pool.rows))
+        with self.clock.step("rank"):
+            return rank(
+                pool,
+                self.question,
+                at=self.reader.at,
+                factors=settings.TRUST_FACTORS,
+                strengths=strengths,
+            )
+
+    def told(self, answer: Recalled) -> Recalled:
+        """Add what stands beside the hits, and why they are where they are."""
+        question, using, reader = self.question, self.using, self.reader
+        hits = answer.hits
+        if question.message_range:
+            with self.clock.step("adjacent"):
+                rows = adjacent(
+                    using=using,
+                    reader=reader,
+                    hits=hits,
+                    message_range=question.message_range,
+                )
+            answer = replace(answer, adjacent=rows)
+        if question.explain:
+            with self.clock.step("explain"):
+                reasons = explain(
+                    using=using,
+                    reader=reader,
+                    hits=hits,
+                    weights=question.weight_of,
+                    strategy=answer.strategy,
+                )
+            answer = replace(answer, explanations=reasons)
+        return answer
 
 
-def _embedded(
-    question: Question, leg: VectorLeg | None, embed: EmbedQuery | None
-) -> tuple[VectorLeg, str]:
-    if question.legs == "text":
-        return VectorLeg(), ""
-    if leg is None or embed is None:
-        return VectorLeg(), "no embedder is configured"
-    try:
-        vector = embed(question.text)
-    except ProviderUnavailable:
-        if question.legs == "vector":
-            raise
-        return VectorLeg(), "the embedder is unavailable"
-    except ProviderRejected:
-        if question.legs == "vector":
-            raise
-        return VectorLeg(), "the embedder refused the question"
-    return VectorLeg(leg.space_id, leg.dimensions, leg.indexed, vector), ""
-
-
-def _ranked(
-    found: dict[str, dict[str, Any]], question: Question
-) -> list[tuple[str, float]]:
-    candidates = list(_candidates(found.values()))
-    scores = convex(
-        {
-            leg: {i: row[score] for i, row in found.items() if row[score] is not None}
-            for leg, _, score in LEGS
-        }
-    )
-    if question.legs != "vector":
-        places = [
-            Place(i, str(row["source_id"] or "") or None, row["ordinal"], row["writer"])
-            for i, row in found.items()
-        ]
-        scores = with_context(scores, places, question.text)
-    sequences = {record_id: row["sequence"] for record_id, row in found.items()}
-    return [(i, scores[i]) for i in order(scores, candidates, sequences)]
-
-
-def _candidates(rows: Iterable[dict[str, Any]]) -> Iterable[Candidate]:
-    for row in rows:
-        for leg, rank, score in LEGS:
-            if row[rank] is not None:
-                yield Candidate(row["record_id"], leg, row[rank], row[score])
-
-
-def _pack(
-    ranked: list[tuple[str, float]],
-    found: dict[str, dict[str, Any]],
-    tenant: str,
-    top_k: int,
-) -> tuple[Hit, ...]:
-    return tuple(_hit(found[i], tenant, score) for i, score in ranked[:top_k])
-
-
-def _hit(row: dict[str, Any], tenant: str, score: float) -> Hit:
-    ranks = {leg: row[rank] for leg, rank, _ in LEGS if row[rank] is not None}
-    return Hit(
-        **item_fields(row, Scope(tenant, row["owner"], row["agent"], row["thread"])),
-        score=score,
-        method="hybrid" if len(ranks) > 1 else next(iter(ranks)),
-        cosine=row["cosine"],
-        bm25=row["bm25"],
-        ranks=ranks,
-    )
+def _unembedded(pool: Pool) -> str:
+    """Tell whether the vector leg could not judge everything that was found."""
+    near = pool.scores.get("vector")
+    if near is None or near.keys() >= pool.rows.keys():
+        return ""
+    return UNEMBEDDED

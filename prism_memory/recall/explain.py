@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from psycopg import sql
 
@@ -15,7 +14,7 @@ from prism_memory.db.queries import composed
 from prism_memory.recall.items import moment
 from prism_memory.types import Explanation, Hit, TombstoneReason
 
-Components = Mapping[uuid.UUID, Mapping[str, float]]
+COMPONENTS: Final = ("similarity", "recency", "importance")
 
 
 def explain(
@@ -25,7 +24,6 @@ def explain(
     hits: Sequence[Hit],
     weights: Mapping[str, float],
     strategy: str,
-    components: Components | None = None,
 ) -> tuple[Explanation, ...]:
     """Return why each hit is where it is, in their order.
 
@@ -36,7 +34,6 @@ def explain(
         hits: Best first.
         weights: What each leg counted.
         strategy: How the vector leg looked.
-        components: By hit, the parts that its score is made of, if any.
     """
     if not hits:
         return ()
@@ -49,7 +46,6 @@ def explain(
             **_origin(hit, rows[hit.id]),
             strategy=strategy,
             weights=dict(weights),
-            components=dict((components or {}).get(hit.id, {})),
         )
         for rank, hit in enumerate(hits, start=1)
         if hit.id in rows
@@ -57,14 +53,15 @@ def explain(
 
 
 def _ranking(hit: Hit, rank: int) -> dict[str, Any]:
-    measured = {"vector": hit.cosine, "bm25": hit.bm25}
+    signals = hit.signals
     return {
         "id": hit.id,
         "rank": rank,
         "score": hit.score,
         "method": hit.method,
         "ranks": dict(hit.ranks),
-        "signals": {name: told for name, told in measured.items() if told is not None},
+        "signals": dict(signals),
+        "components": {name: signals[name] for name in COMPONENTS if name in signals},
     }
 
 

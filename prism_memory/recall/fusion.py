@@ -171,7 +171,7 @@ def weighted_convex(
     fused: dict[str, float] = {}
     for leg, weight in told.items():
         scores = legs[leg]
-        floor = min(scores.values()) if leg == "vector" else 0.0
+        floor = min(scores.values()) if leg.startswith("vector") else 0.0
         span = max(scores.values()) - floor
         for record_id, score in scores.items():
             relative = max(score - floor, 0.0) / span if span > 0 else 1.0
@@ -221,6 +221,10 @@ def shares(
     return {leg: weight / most if most else 1.0 for leg, weight in told.items()}
 
 
+NO_RANK: Final = 2**31
+"""After all that a leg found."""
+
+
 def order(
     scores: Mapping[str, float],
     candidates: Iterable[Candidate],
@@ -238,7 +242,7 @@ def order(
     def place(record_id: str) -> tuple[float, int, int, str]:
         return (
             -scores[record_id],
-            best[record_id],
+            best.get(record_id, NO_RANK),
             sequences[record_id],
             record_id,
         )

@@ -30,9 +30,16 @@ def neighbors(
     if leg.vector is None or not leg.space_id or top_k < 1:
         return ()
     seeing = replace(reader, include_quarantined=True)
-    rows = find(using=using, reader=seeing, query="", leg=leg, rows=top_k)
-    if not rows[0]["current"]:
+    found = find(
+        using=using,
+        reader=seeing,
+        query="",
+        leg=leg,
+        rows=top_k,
+        legs=("vector",),
+        beside=False,
+    )
+    if not found.current:
         raise EmbedderMismatch
-    near = [row for row in rows if row["vector_rank"] is not None]
-    near.sort(key=lambda row: int(row["vector_rank"]))
+    near = sorted(found.rows.values(), key=lambda row: int(row["vector_rank"]))
     return tuple(Neighbor(uuid.UUID(row["record_id"]), row["cosine"]) for row in near)

@@ -123,12 +123,11 @@ def is_kept(trace_id: uuid.UUID) -> bool:
 
 
 def _hit(hit: Hit) -> JSON:
-    signals = (("cosine", hit.cosine), ("bm25", hit.bm25))
     return {
         "id": str(hit.id),
         "score": hit.score,
         "ranks": dict(hit.ranks),
-        "signals": {name: value for name, value in signals if value is not None},
+        "signals": dict(hit.signals),
     }
 
 

@@ -32,6 +32,7 @@ from prism_memory.types.checks import (
 )
 from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
+from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -71,6 +72,7 @@ __all__ = [
     "STRENGTH_AT_FIRST",
     "STRENGTH_AT_MOST",
     "STRENGTH_STEP",
+    "TRUST_OPTIONS",
     "Actor",
     "Candidate",
     "Consent",
@@ -87,6 +89,7 @@ __all__ = [
     "Kind",
     "Lineage",
     "Neighbor",
+    "Options",
     "Origin",
     "Page",
     "Permission",

@@ -75,10 +75,14 @@ class Hit(Item):
 
     Args:
         score: Fused score, 0..1; higher is better.
-        method: ``vector``, ``text`` or ``hybrid``.
-        cosine: -1..1 to the query, or None when the vector leg did not find it.
-        bm25: Full-text score, or None when the text leg did not find it.
+        method: The leg that found it: ``vector``, ``text``, ``recency``; ``hybrid``
+            for several, ``context`` for none: it stands beside one that was found.
+        cosine: -1..1 to the query, or None when it has no vector.
+        bm25: Full-text score, or None when it has no word of the question.
         ranks: Place in each leg that found it, from 1.
+        signals: What the score is made of, by name: ``vector``, ``bm25``, ``fused``,
+            and of ``similarity``, ``recency``, ``importance``, ``decay``, ``trust``,
+            ``rerank`` those that counted.
     """
 
     score: float = 0.0
@@ -86,6 +90,7 @@ class Hit(Item):
     cosine: float | None = None
     bm25: float | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)
+    signals: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -160,6 +165,9 @@ class Recalled(Sequence[Hit]):
     Args:
         strategy: How the vector leg looked: ``exact``, ``index``, or ``none``.
         degraded: Why the answer is poorer than it could be, or empty.
+        bounded: Some words are in too many rows to search them all: those were only
+            searched beside others.
+        timings_ms: Milliseconds by step.
         adjacent: What stands beside the hits, by sequence, when asked for.
         explanations: One for each hit, in their order, when asked for.
     """
@@ -167,6 +175,8 @@ class Recalled(Sequence[Hit]):
     hits: tuple[Hit, ...] = ()
     strategy: str = "none"
     degraded: str = ""
+    bounded: bool = False
+    timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
     adjacent: tuple[Item, ...] = ()
     explanations: tuple[Explanation, ...] = ()
 

@@ -34,6 +34,17 @@ pytestmark = pytest.mark.django_db
 
 TENANT: Final = "acme"
 SYSTEM: Final = Actor()
+EVERYTHING: Final[dict[str, Any]] = {
+    "legs": ["vector", "text", "recency"],
+    "tags": ["a"],
+    "known_at": timezone.now(),
+    "decay_days": 30,
+    "diversity": 0.5,
+    "message_range": 2,
+    "explain": True,
+    "deadline_seconds": 60,
+    "reinforce": True,
+}
 Calls = Mapping[str, Callable[[], object]]
 
 
@@ -71,6 +82,9 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "recall, vector": lambda: memory.recall("tea", legs="vector"),
         "recall, text": lambda: memory.recall("tea", legs="text"),
         "recall, narrowed": lambda: memory.recall("tea", ids=[record_id], **narrow),
+        "recall, all of it": lambda: memory.recall("tea", **EVERYTHING),
+        "deep_recall": lambda: memory.deep_recall("tea", force_hard=True),
+        "neighbors": lambda: memory.neighbors("tea"),
         "pending": memory.pending,
         "set_consent": lambda: memory.set_consent(record_id, visible=False),
         "set_consent, again": lambda: memory.set_consent(record_id, visible=True),
@@ -78,6 +92,8 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "aget": lambda: async_to_sync(memory.aget)(record_id),
         "alist": lambda: async_to_sync(memory.alist)(),
         "arecall": lambda: async_to_sync(memory.arecall)("tea"),
+        "adeep_recall": lambda: async_to_sync(memory.adeep_recall)("tea"),
+        "aneighbors": lambda: async_to_sync(memory.aneighbors)("tea"),
         "apending": lambda: async_to_sync(memory.apending)(),
         "aset_consent": lambda: async_to_sync(memory.aset_consent)(
             record_id, visible=True
@@ -113,7 +129,7 @@ def test_recall_through_the_index_names_the_tenant(settings: Any) -> None:
     )
     with tenant_in_every_statement(TENANT) as seen:
         assert [hit.text for hit in make_memory().recall("tea")] == ["tea"]
-    assert any("near_index" in sql or "hnsw" in sql for sql, _ in seen.statements)
+    assert any("vector::halfvec(" in sql for sql, _ in seen.statements)
 
 
 def exercised(package: Any, calls: Calls, exempt: set[str]) -> set[str]:

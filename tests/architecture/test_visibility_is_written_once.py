@@ -27,7 +27,8 @@ THROUGH_THE_RULE: Final = {
     "admin.content.visible_content",
     "admin.record_filters.RecordFilter.narrow",
     "recall.adjacent.adjacent",
-    "recall.candidates.find",
+    "recall.candidates.statement.statement",
+    "recall.choosing.still_visible",
     "recall.explain.explain",
     "recall.listing.get",
     "recall.listing.list_page",
@@ -61,10 +62,14 @@ RAW_SQL: Final = {
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
     "indexing.table_sizes": "Bytes of the table.",
-    "recall.recall": "The legs and the page have {visible}; the counts of words and of"
-    " rows weigh terms over the whole scope and return no row.",
-    "recall.nearest_exact": "Has {visible}.",
-    "recall.nearest_index": "Has {visible}.",
+    "recall.beside": "Has {visible}.",
+    "recall.looked": "Words and counts; what is shown of it passes {visible} after.",
+    "recall.narrowed": "Ids that the vector leg compares; they pass {visible} after.",
+    "recall.near_index": "Has {visible}.",
+    "recall.recall": "What a leg found has {visible} before the limit; the page shows"
+    " what passed it.",
+    "recall.recent": "Has {visible}.",
+    "recall.words_bounded": "As looked.",
     "reinforce.strengthen": "Which of the ids of hits are still there; counts only.",
     "remember.find_records": "A write compares itself with rows of its own scope.",
     "remember.resolve_ids": "Lineage may name any row in the chain, hidden or not.",
@@ -158,15 +163,23 @@ def test_no_statement_on_records_is_written_outside_the_sql_files() -> None:
     assert holders == {"checks"}  # the names of the tables whose columns it looks up
 
 
+def squeezed(text: str) -> str:
+    """Leave out what stands between: the order by distance, with its constants."""
+    return text.replace("{dimensions}", "")
+
+
 def test_each_leg_of_recall_and_its_page_use_the_rule() -> None:
     """B29, B131: before the limit of each."""
-    for name in ("recall", "nearest_exact", "nearest_index"):
-        text = named("recall")[name]
-        looks = re.findall(
-            r"SELECT FROM prism_memory_record AS record.*?OFFSET 0", text, re.S
-        )
-        assert looks
-        assert all("AND {visible}" in look for look in looks), name
+    recall = named("recall")
+    for name in ("recall", "near_index", "recent"):
+        assert recall[name].count("{visible}") == 1, name
+        assert re.search(r"AND \{visible\}[^{]+LIMIT \{rows\}", squeezed(recall[name]))
+    assert "AND {visible}" in recall["beside"]
+    page = recall["recall"].partition("found AS MATERIALIZED")[2]
+    assert re.findall(r"FROM (\w+)\n +UNION ALL\n +SELECT [^F]*FROM (\w+)", page) == [
+        ("ranked", "beside")
+    ]
+    assert "record.id = found.record_id" in page
 
 
 def test_what_stands_around_a_hit_uses_the_rule() -> None:

@@ -138,8 +138,13 @@ def two_tenants() -> dict[str, dict[str, uuid.UUID]]:
         scope = make_scope(tenant=tenant)
         record = make_record(scope=scope, fields={"source": SourceRef("s")})
         make_edge(record, "ext:outside")
-        counted = {"ids": [record.id], "query_sha256": bytes(32), "at": NOON}
-        lifecycle.reinforce(using="default", tenant=tenant, **counted)
+        lifecycle.reinforce(
+            using="default",
+            tenant=tenant,
+            ids=[record.id],
+            query_sha256=bytes(32),
+            at=NOON,
+        )
         spare = make_record("spare", scope=scope)
         Embedding.objects.filter(tenant=tenant, record_id=spare.id).delete()
         assert record.source is not None

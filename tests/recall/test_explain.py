@@ -66,15 +66,17 @@ class TestRanking:
             two,
             score=0.75,
             method="hybrid",
-            cosine=0.5,
-            bm25=2.5,
             ranks={"vector": 2, "text": 1},
+            signals={"vector": 0.5, "bm25": 2.5, "recency": 0.5, "importance": 1.0},
         )
         next_best = hit_of(
-            one, score=0.25, method="vector", cosine=-0.5, ranks={"vector": 1}
+            one,
+            score=0.25,
+            method="vector",
+            ranks={"vector": 1},
+            signals={"vector": -0.5},
         )
-        parts = {two: {"recency": 0.5, "importance": 1.0}}
-        first, second = explained(best, next_best, components=parts)
+        first, second = explained(best, next_best)
         assert (first.id, first.rank, first.score, first.method) == (
             two,
             1,
@@ -82,7 +84,7 @@ class TestRanking:
             "hybrid",
         )
         assert first.ranks == {"vector": 2, "text": 1}
-        assert first.signals == {"vector": 0.5, "bm25": 2.5}
+        assert first.signals == best.signals
         assert (first.weights, first.strategy) == (WEIGHTS, "exact")
         assert first.components == {"recency": 0.5, "importance": 1.0}
         assert (second.id, second.rank, second.score, second.method) == (
@@ -94,11 +96,6 @@ class TestRanking:
         assert second.ranks == {"vector": 1}
         assert second.signals == {"vector": -0.5}
         assert second.components == {}
-
-    def test_a_score_of_nought_is_a_signal(self):
-        """B383: a cosine of 0 is not a missing one."""
-        hit = hit_of(remember_one(), cosine=0.0, bm25=0.0)
-        assert explained(hit)[0].signals == {"vector": 0.0, "bm25": 0.0}
 
     def test_what_recall_found_can_be_explained(self):
         """B129."""

@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from prism_memory.access import Reader
-from prism_memory.db.filters import compile_filter
 from prism_memory.models import Record
-from prism_memory.recall.engine import Question
 from prism_memory.types import Entry
 from tests.factories import make_memory, make_record
 
@@ -45,8 +42,8 @@ ANALYZE prism_memory_embedding;
 LONG_AGO = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
 LATER = LONG_AGO + dt.timedelta(days=1)
 TAGGED = {"n": 1, "tags": ["drinks"]}
-FILTER = compile_filter({"n": 1}, terms=9)
-RANGE = compile_filter({"n": {"lt": 2}}, terms=9)
+FILTER = {"n": 1}
+RANGE = {"n": {"lt": 2}}
 
 HIDDEN: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("consent", {"visible": False}, {}),
@@ -55,8 +52,8 @@ HIDDEN: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("as_of", {"valid_to": LONG_AGO}, {"as_of": LATER}),
     ("known_at", {"created_at": LATER}, {"known_at": LONG_AGO}),
     ("tags", {"metadata": {"tags": ["food"]}}, {"tags": ["drinks"]}),
-    ("equality", {"metadata": {"n": 2}}, {"where": FILTER}),
-    ("range", {"metadata": {"n": 2}}, {"where": RANGE}),
+    ("equality", {"metadata": {"n": 2}}, {"filter": FILTER}),
+    ("range", {"metadata": {"n": 2}}, {"filter": RANGE}),
 ]
 """A clause; columns of the rows that it hides; what the reader asks for."""
 
@@ -100,9 +97,7 @@ def test_a_page_is_full_whatever_hides_the_nearer_rows(
     """B13, B375, B382: each leg asks by the same clauses, before its limit."""
     wanted = remember_five()
     hide_nearer(1_000, **columns)
-    memory = make_memory()
-    reader = Reader(scope=memory.scope, **asked)
 
-    hits = memory._recall(reader, Question("tea", top_k=5, legs=legs))
+    hits = make_memory().recall("tea", 5, legs=legs, **asked)
 
     assert {hit.id for hit in hits} == wanted

@@ -33,6 +33,19 @@ READS: Final[Reads] = {
     "recall, narrowed": lambda memory, i: memory.recall(
         "tea", ids=[i], filter={"n": 1}, namespaces=[""], kinds=[Kind.ENTRY]
     ),
+    "recall, all of it": lambda memory, _: memory.recall(
+        "tea",
+        legs=["vector", "text", "recency"],
+        tags=["food"],
+        decay_days=30,
+        diversity=0.5,
+        message_range=2,
+        explain=True,
+        deadline_seconds=60,
+        reinforce=True,
+    ),
+    "deep_recall": lambda memory, _: memory.deep_recall("tea", force_hard=True),
+    "neighbors": lambda memory, _: memory.neighbors("tea"),
     "recall of nothing": lambda memory, _: memory.recall("tea", top_k=0),
     "list": lambda memory, _: memory.list(),
     "list, on": lambda memory, _: memory.list(

@@ -17,10 +17,11 @@ from pytest_django import DjangoDbBlocker
 
 from prism_memory import Memory, Scope, backends
 from prism_memory.access import Reader
+from prism_memory.db.local import local_settings
 from prism_memory.indexing import create_index, drop_index
-from prism_memory.recall import VectorLeg
-from prism_memory.recall.candidates import _index_settings, find
-from prism_memory.recall.engine import candidate_rows
+from prism_memory.recall import Question, VectorLeg
+from prism_memory.recall.candidates import find
+from prism_memory.recall.candidates.vector import index_settings
 from prism_memory.types import Recalled
 from tests.recall.bulk import DIMENSIONS, fill, seed, space, vacuum
 
@@ -81,7 +82,7 @@ def exact_neighbours(scope: Scope, vector: list[float], count: int) -> set[str]:
 def check_every_scope(*, indexed: bool) -> None:
     for owner, owned in SHARES.items():
         for top_k in (20, 32):
-            by_index = indexed and owned >= candidate_rows(top_k)
+            by_index = indexed and owned >= Question("?", top_k).candidate_rows
             strategy = "index" if by_index else "exact"
             shares = [
                 share_found(Scope(TENANT, owner), question, min(top_k, owned), strategy)
@@ -153,7 +154,7 @@ def plan(scope: Scope, *, indexed: bool) -> str:
     leg = VectorLeg(space().id, DIMENSIONS, indexed, vector)
     with connection.execute_wrapper(keep):
         find(using="default", reader=Reader(scope), query="filler", leg=leg, rows=50)
-    with _index_settings("default"), connection.cursor() as cursor:
+    with local_settings("default", index_settings()), connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF) {sent['sql']}", sent["params"])
         return "\n".join(line for (line,) in cursor.fetchall())
 

@@ -73,7 +73,7 @@ def test_a_trace_explains_each_hit_in_numbers(told: Any, recalled: Recalled) -> 
     assert [(hit["id"], hit["score"], hit["ranks"]) for hit in trace.hits] == [
         (str(hit.id), hit.score, dict(hit.ranks)) for hit in recalled
     ]
-    assert trace.hits[0]["signals"]["cosine"] == recalled[0].cosine
+    assert trace.hits[0]["signals"]["vector"] == recalled[0].cosine
 
 
 def test_no_text_is_in_it(told: Any, recalled: Recalled) -> None:

@@ -115,3 +115,19 @@ SELECT given.id, sources.refs, stone.reason, stone.at::text
         ORDER BY stone.at DESC, stone.reason
         LIMIT 1) AS stone ON TRUE
  ORDER BY given.rank;
+
+-- name: similarities
+-- How alike records are, each pair once; ids as text sort as they do.
+SELECT one.record_id::text AS one, other.record_id::text AS other,
+       1 - (one.vector <=> other.vector) AS cosine
+  FROM prism_memory_embedding AS one
+  JOIN prism_memory_embedding AS other
+    ON other.tenant = one.tenant
+   AND other.space_id = one.space_id
+   AND other.record_id > one.record_id
+ WHERE one.tenant = %(tenant)s::text
+   AND one.space_id = %(space_id)s::integer
+   AND one.record_id = ANY(%(record_ids)s::uuid[])
+   AND other.record_id = ANY(%(record_ids)s::uuid[])
+   AND one.vector IS NOT NULL
+   AND other.vector IS NOT NULL;

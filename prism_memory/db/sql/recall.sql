@@ -1,111 +1,75 @@
 -- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in,
--- but {visible} and {unwithheld} of access.sql, and integers that are PostgreSQL constants.
+-- but {visible} and {unwithheld} of access.sql, what the filter narrows, the parts below,
+-- and integers that are PostgreSQL constants.
 
 -- name: recall
--- Both legs and their records in one statement. Each leg walks its candidates from
--- the best on and looks at one record after the other until it has enough visible
--- ones, so a page is full whenever enough of them exist, and no wide row is read for
--- a candidate that is not needed. Times and ids come as text: only those of the few
--- records that are shown get parsed.
+-- All legs, what stands beside their best, and the records, in one statement. Each leg
+-- walks its candidates from the best on and looks at one record after the other until
+-- it has enough visible ones, so a page is full whenever enough of them exist, and no
+-- wide row is read for a candidate that is not needed. Times and ids come as text: only
+-- those of the few records that are shown get parsed. Limits are constants, so that a
+-- generic plan is the same as one made for the values.
 WITH asked AS MATERIALIZED (
   SELECT %(vector)s::halfvec AS vector),
-size AS MATERIALIZED (
-  SELECT coalesce(sum(scope.vectors), 0) AS vectors,
-         coalesce(sum(scope.vectors), 0) > %(exact_rows)s::bigint AS large
-    FROM prism_memory_scope AS scope
+scopes AS MATERIALIZED (
+  -- Looked up one by one, each by its own index scan: the planner then thinks of one
+  -- scope's rows, whatever the number of scopes, and of no parallel workers.
+  SELECT scope.id, scope.vectors FROM prism_memory_scope AS scope
    WHERE scope.tenant = %(tenant)s::text AND scope.id = ANY(%(scope_ids)s::uuid[])),
-{nearest},
-terms AS MATERIALIZED (
-  SELECT lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''')
-                  || '''')::tsquery AS query
-    FROM (SELECT DISTINCT unnest(tsvector_to_array(
-                   to_tsvector(language::regconfig, %(query)s::text))) AS lexeme
-            FROM unnest(%(languages)s::text[]) AS language) AS words),
-sight AS MATERIALIZED (
-  SELECT string_agg('''' || chr(31) || scope_id::text || '''', ' | ')::tsquery AS query
-    FROM unnest(%(scope_ids)s::uuid[]) AS scope_id),
-matches AS MATERIALIZED (
-  SELECT matched.id AS record_id, terms.lexeme,
-         ts_rank(matched.search, terms.query) / 0.0607927 AS frequency,
-         length(matched.search) AS length
-    FROM terms
-   CROSS JOIN sight
+size AS MATERIALIZED (
+  SELECT coalesce(sum(vectors), 0) AS vectors,
+         coalesce(sum(vectors), 0) > %(exact_rows)s::bigint AS large
+    FROM scopes),
+{legs},
+ranked AS MATERIALIZED (
+  SELECT leg.name AS leg, found.*,
+         row_number() OVER (
+           PARTITION BY leg.name ORDER BY found.score DESC, found.record_id) AS rank
+    FROM unnest(%(legs)s::text[]) AS leg(name)
    CROSS JOIN LATERAL (
-         SELECT record.id, record.search
-           FROM prism_memory_record AS record
-          WHERE record.tenant = %(tenant)s::text
-            AND record.scope_id = ANY(%(scope_ids)s::uuid[])
-            AND record.search @@ (sight.query && terms.query)
-            AND {unwithheld}
-         OFFSET 0) AS matched),
-population AS MATERIALIZED (
-  -- Counted while that is cheap; beyond, about as many as there are vectors.
-  SELECT greatest(count(*), (SELECT vectors FROM size)) AS records
-    FROM (SELECT FROM prism_memory_record AS record
-           WHERE record.tenant = %(tenant)s::text
-             AND record.scope_id = ANY(%(scope_ids)s::uuid[])
-           LIMIT 1000) AS counted),
-weights AS MATERIALIZED (
-  SELECT lexeme,
-         ln(1 + (greatest(population.records, max(count(*)) OVER ()) - count(*) + 0.5)
-                / (count(*) + 0.5))::float8 AS weight
-    FROM matches CROSS JOIN population
-   GROUP BY lexeme, population.records),
-scored AS MATERIALIZED (
-  SELECT record_id,
-         sum(weight * frequency * (%(k1)s::float8 + 1)
-             / (frequency + %(k1)s::float8
-                * (1 - %(b)s::float8 + %(b)s::float8 * length / mean))) AS bm25
-    FROM matches
-    JOIN weights USING (lexeme)
-   CROSS JOIN (SELECT avg(length)::float8 AS mean FROM matches) AS lengths
-   GROUP BY record_id),
-worded AS MATERIALIZED (
-  SELECT best.record_id, best.bm25
-    FROM (SELECT record_id, bm25 FROM scored ORDER BY bm25 DESC, record_id) AS best
-   CROSS JOIN LATERAL (
-         SELECT FROM prism_memory_record AS record
-          WHERE record.id = best.record_id AND {visible}
-         OFFSET 0) AS seen
-   LIMIT %(rows)s::integer),
-found AS (
-  -- What one leg found is scored by the other too: a rank says which found it, a score
-  -- how well it does. IS TRUE makes the look-up in near a hash, not a loop.
-  SELECT record_id, max(distance) AS distance, max(vector_rank) AS vector_rank,
-         max(text_rank) AS text_rank, max(bm25) AS bm25, max(strategy) AS strategy
-    FROM (SELECT record_id, distance, strategy,
-                 row_number() OVER (ORDER BY distance, record_id) AS vector_rank,
-                 NULL::bigint AS text_rank, NULL::float8 AS bm25
-            FROM near
+         SELECT best.record_id, best.score, seen.source_id, seen.ordinal
+           FROM ({found} ORDER BY score DESC, record_id) AS best
+          CROSS JOIN LATERAL (
+                SELECT record.source_id, record.ordinal
+                  FROM prism_memory_record AS record
+                 WHERE record.id = best.record_id AND {visible}
+                OFFSET 0) AS seen
+          LIMIT {rows}) AS found),
+{beside},
+found AS MATERIALIZED (
+  SELECT record_id, max(cosine) AS cosine, max(vector_rank) AS vector_rank,
+         max(bm25) AS bm25, max(text_rank) AS text_rank,
+         max(recency_rank) AS recency_rank
+    FROM (SELECT record_id,
+                 CASE leg WHEN 'vector' THEN score END AS cosine,
+                 CASE leg WHEN 'vector' THEN rank END AS vector_rank,
+                 CASE leg WHEN 'text' THEN score END AS bm25,
+                 CASE leg WHEN 'text' THEN rank END AS text_rank,
+                 CASE leg WHEN 'recency' THEN rank END AS recency_rank
+            FROM ranked
           UNION ALL
-          SELECT record_id, NULL, NULL, NULL,
-                 row_number() OVER (ORDER BY bm25 DESC, record_id), bm25
-            FROM worded
-          UNION ALL
-          SELECT record_id, NULL, NULL, NULL, NULL, bm25
-            FROM scored
-           WHERE (record_id IN (SELECT record_id FROM near)) IS TRUE) AS legs
+          SELECT record_id, NULL, NULL, NULL, NULL, NULL FROM beside) AS every
    GROUP BY record_id),
 fetched AS MATERIALIZED (
-  SELECT found.record_id::text, found.vector_rank, found.text_rank, found.strategy,
-         1 - coalesce(found.distance, (
-               SELECT embedding.vector <=> (SELECT vector FROM asked)
-                 FROM prism_memory_embedding AS embedding
-                WHERE embedding.tenant = %(tenant)s::text
-                  AND embedding.space_id = {space_id}
-                  AND embedding.record_id = found.record_id)) AS cosine,
-         found.bm25, record.key, record.text, record.kind, record.tier,
+  -- What one leg found is scored by the others too: a rank says which found it, a score
+  -- how well it does.
+  SELECT found.record_id::text, found.vector_rank, found.text_rank, found.recency_rank,
+         coalesce(found.cosine, {cosine}) AS cosine,
+         coalesce(found.bm25, {bm25}) AS bm25,
+         record.key, record.text, record.kind, record.tier,
          record.namespace, record.partition, record.ordinal, record.trust,
          record.writer, record.metadata::text, record.sequence, record.importance,
          record.created_at::text, record.happened_at::text, record.valid_from::text,
-         record.valid_to::text, record.version, record.scope_id, record.source_id
+         record.valid_to::text, record.version, record.gate, record.gate_reason,
+         {changed} AS changed, record.scope_id, record.source_id
     FROM found
+         {scores}
    CROSS JOIN LATERAL (
          SELECT * FROM prism_memory_record AS record
           WHERE record.tenant = %(tenant)s::text AND record.id = found.record_id
          OFFSET 0) AS record)
 SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
-       size.large,
+       size.vectors, size.large, {cut} AS cut, {common} AS bounded,
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM size
@@ -115,68 +79,248 @@ SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
   LEFT JOIN prism_memory_source AS source
     ON source.tenant = %(tenant)s::text AND source.id = fetched.source_id;
 
--- name: nearest_exact
+-- name: near_exact
 -- The whole of the scopes in sight, by the index on the scope; unless that is more
--- than should be read so, which the answer then says.
+-- than should be read so, which the answer then says. Only the nearest are sorted and
+-- looked at: when too few of them are visible, the answer says that it was cut short.
 near AS MATERIALIZED (
-  SELECT near.record_id, near.distance, 'exact' AS strategy
-    FROM (SELECT embedding.record_id,
-                 embedding.vector <=> (SELECT vector FROM asked) AS distance
-            FROM prism_memory_embedding AS embedding
-           WHERE (SELECT vector IS NOT NULL FROM asked)
-             AND NOT (SELECT large FROM size)
-             AND embedding.tenant = %(tenant)s::text
-             AND embedding.space_id = {space_id}
-             AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])
-             AND embedding.vector IS NOT NULL
-           ORDER BY distance, embedding.record_id) AS near
-   CROSS JOIN LATERAL (
-         SELECT FROM prism_memory_record AS record
-          WHERE record.id = near.record_id AND {visible}
-         OFFSET 0) AS seen
-   LIMIT %(rows)s::integer)
+  SELECT nearest.record_id, 1 - nearest.distance AS score
+    FROM (SELECT compared.record_id, compared.distance
+            FROM scopes
+           CROSS JOIN LATERAL (
+                 SELECT embedding.record_id,
+                        embedding.vector <=> (SELECT vector FROM asked) AS distance
+                   FROM prism_memory_embedding AS embedding
+                  WHERE NOT (SELECT large FROM size)
+                    AND embedding.tenant = %(tenant)s::text
+                    AND embedding.space_id = {space_id}
+                    AND embedding.scope_id = scopes.id
+                    AND embedding.vector IS NOT NULL
+                    AND {narrowed}
+                 OFFSET 0) AS compared
+           ORDER BY compared.distance, compared.record_id
+           LIMIT %(look)s::bigint) AS nearest)
 
--- name: nearest_index
+-- name: near_index
 -- The HNSW index, scanned on and on until enough are visible. Should it end before
--- that, at its cap or because there are no more, the exact scan answers.
+-- that, at its cap or because there are no more, the exact scan is asked.
 --
 -- LIMIT must stand beside the ordered scan, and visibility in a look-up per row: only
 -- so does the planner know that it need not walk the whole index, nor (OFFSET 0) hash
 -- the whole scope. coalesce() keeps it from the index on the scope, and the missing
 -- cast in the exact scan from this one.
-near_index AS MATERIALIZED (
-  SELECT embedding.record_id,
-         embedding.vector::halfvec({dimensions})
-         <=> (SELECT vector::halfvec({dimensions}) FROM asked) AS distance
-    FROM prism_memory_embedding AS embedding
-   WHERE embedding.tenant = %(tenant)s::text
-     AND embedding.space_id = {space_id}
-     AND coalesce(embedding.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
-     AND (EXISTS (
-           SELECT FROM prism_memory_record AS record
-            WHERE record.id = embedding.record_id AND {visible}
-           OFFSET 0)) IS TRUE
-   ORDER BY embedding.vector::halfvec({dimensions})
-            <=> (SELECT vector::halfvec({dimensions}) FROM asked)
-   LIMIT %(rows)s::integer),
-near_exact AS MATERIALIZED (
-  SELECT near.record_id, near.distance
+near AS MATERIALIZED (
+  SELECT nearest.record_id, 1 - nearest.distance AS score
     FROM (SELECT embedding.record_id,
-                 embedding.vector <=> (SELECT vector FROM asked) AS distance
+                 embedding.vector::halfvec({dimensions})
+                 <=> (SELECT vector::halfvec({dimensions}) FROM asked) AS distance
             FROM prism_memory_embedding AS embedding
-           WHERE (SELECT count(*) FROM near_index) < %(rows)s::integer
-             AND embedding.tenant = %(tenant)s::text
+           WHERE embedding.tenant = %(tenant)s::text
              AND embedding.space_id = {space_id}
-             AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])
-             AND embedding.vector IS NOT NULL
-           ORDER BY distance, embedding.record_id) AS near
+             AND coalesce(embedding.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
+             AND (EXISTS (
+                   SELECT FROM prism_memory_record AS record
+                    WHERE record.id = embedding.record_id AND {visible}
+                   OFFSET 0)) IS TRUE
+           ORDER BY embedding.vector::halfvec({dimensions})
+                    <=> (SELECT vector::halfvec({dimensions}) FROM asked)
+           LIMIT {rows}) AS nearest)
+
+-- name: cosine
+-- How near a record is that the vector leg did not find; null while it has no vector.
+(SELECT 1 - (embedding.vector <=> (SELECT vector FROM asked))
+   FROM prism_memory_embedding AS embedding
+  WHERE embedding.tenant = %(tenant)s::text
+    AND embedding.space_id = {space_id}
+    AND embedding.record_id = found.record_id)
+
+-- name: unknown
+-- The score of a leg that was not asked.
+NULL::float8
+
+-- name: narrowed
+-- Vectors of the records that an index finds by what their metadata contains.
+embedding.record_id IN (
+  SELECT record.id
+    FROM prism_memory_record AS record
+   WHERE record.tenant = %(tenant)s::text
+     AND record.scope_id = ANY(%(scope_ids)s::uuid[])
+     AND {narrowing})
+
+-- name: cut
+-- Whether more of the nearest may be visible than were looked at.
+((SELECT count(*) FROM near) >= %(look)s::bigint
+ AND (SELECT count(*) FROM ranked WHERE leg = 'vector') < {rows})
+
+-- name: no
+FALSE
+
+-- name: looked
+-- The words of the question and the lexemes of the scopes, as queries; and the rows that
+-- hold each of the words.
+terms AS MATERIALIZED (
+  SELECT lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''')
+                  || '''')::tsquery AS query
+    FROM (SELECT DISTINCT unnest(tsvector_to_array(
+                   to_tsvector(language::regconfig, %(query)s::text))) AS lexeme
+            FROM unnest(%(languages)s::text[]) AS language) AS words),
+sight AS MATERIALIZED (
+  SELECT string_agg('''' || chr(31) || scope_id::text || '''', ' | ')::tsquery AS query
+    FROM unnest(%(scope_ids)s::uuid[]) AS scope_id),
+looked AS MATERIALIZED (
+  -- One row more than may be counted tells that a word is too common. The scope is in
+  -- the query of the index; coalesce() and OFFSET 0 keep the planner from reading the
+  -- whole scope by another index beside.
+  SELECT terms.lexeme, terms.query, matched.id AS record_id,
+         ts_rank(matched.search, terms.query) / 0.0607927 AS frequency,
+         length(matched.search) AS length{search}
+    FROM terms
+   CROSS JOIN sight
    CROSS JOIN LATERAL (
-         SELECT FROM prism_memory_record AS record
-          WHERE record.id = near.record_id AND {visible}
-         OFFSET 0) AS seen
-   LIMIT %(rows)s::integer),
-near AS (
-  SELECT record_id, distance, 'exact' AS strategy FROM near_exact
+         SELECT record.id, record.search
+           FROM (SELECT * FROM prism_memory_record AS record
+                  WHERE record.tenant = %(tenant)s::text
+                    AND coalesce(record.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
+                    AND record.search @@ (sight.query && terms.query)
+                 OFFSET 0) AS record
+          WHERE {searched}
+          LIMIT {term_rows} + 1) AS matched),
+population AS MATERIALIZED (
+  -- Counted while that is cheap; beyond, about as many as there are vectors.
+  SELECT greatest(count(*), (SELECT vectors FROM size)) AS records
+    FROM (SELECT FROM prism_memory_record AS record
+           WHERE record.tenant = %(tenant)s::text
+             AND record.scope_id = ANY(%(scope_ids)s::uuid[])
+           LIMIT 1000) AS counted)
+
+-- name: bm25
+scored.score
+
+-- name: scores
+LEFT JOIN scored ON scored.record_id = found.record_id
+
+-- name: no_scores
+
+
+-- name: common
+-- Whether a word was in more rows than are searched.
+EXISTS (SELECT FROM counted WHERE common)
+
+-- name: words
+-- Every row that holds a word of the question. Right while no word is common.
+counted AS MATERIALIZED (
+  SELECT lexeme, count(*)::float8 AS records, count(*) > {term_rows} AS common
+    FROM looked GROUP BY lexeme),
+matches AS (
+  SELECT lexeme, record_id, frequency, length FROM looked)
+
+-- name: words_bounded
+-- Where some words are common: the rows of the rare ones, those that hold two of the
+-- common ones, and the best of what was looked at of each. How many rows hold a common
+-- word is estimated from the newest of each scope. Common words weigh in all of these.
+sample AS MATERIALIZED (
+  SELECT newest.search
+    FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
+   CROSS JOIN LATERAL (
+         SELECT record.search
+           FROM prism_memory_record AS record
+          WHERE record.tenant = %(tenant)s::text
+            AND record.scope_id = one.scope_id
+            AND {unwithheld}
+          ORDER BY record.sequence DESC
+          LIMIT 500) AS newest),
+counted AS MATERIALIZED (
+  SELECT lexeme, query, held.records > {term_rows} AS common,
+         CASE WHEN held.records <= {term_rows} THEN held.records::float8
+              ELSE greatest(held.records::float8, population.records * (
+                     SELECT (count(*) FILTER (WHERE sample.search @@ query) + 0.5)
+                            / (count(*) + 1.0) FROM sample)) END AS records
+    FROM (SELECT lexeme, query, count(*) AS records
+            FROM looked GROUP BY lexeme, query) AS held
+   CROSS JOIN population),
+commons AS MATERIALIZED (
+  SELECT lexeme, query FROM counted WHERE common ORDER BY records, lexeme LIMIT 8),
+pairs AS MATERIALIZED (
+  SELECT string_agg('(' || one.query::text || ' & ' || other.query::text || ')', ' | '
+         )::tsquery AS query
+    FROM commons AS one JOIN commons AS other ON one.lexeme < other.lexeme),
+pool AS MATERIALIZED (
+  SELECT DISTINCT ON (record_id) record_id, search
+    FROM (SELECT record_id, search
+            FROM (SELECT looked.record_id, looked.search, common, row_number() OVER (
+                           PARTITION BY lexeme
+                           ORDER BY looked.frequency DESC, looked.length,
+                                    looked.record_id) AS place
+                    FROM looked JOIN counted USING (lexeme)) AS best
+           WHERE NOT common OR place <= {rows}
+          UNION ALL
+          SELECT matched.id, matched.search
+            FROM pairs
+           CROSS JOIN sight
+           CROSS JOIN LATERAL (
+                 SELECT record.id, record.search
+                   FROM (SELECT * FROM prism_memory_record AS record
+                          WHERE record.tenant = %(tenant)s::text
+                            AND coalesce(
+                                  record.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
+                            AND record.search @@ (sight.query && pairs.query)
+                         OFFSET 0) AS record
+                  WHERE {searched}
+                  LIMIT {term_rows}) AS matched) AS every
+   ORDER BY record_id),
+matches AS MATERIALIZED (
+  SELECT lexeme, record_id, frequency, length
+    FROM looked JOIN counted USING (lexeme) WHERE NOT common
   UNION ALL
-  SELECT record_id, distance, 'index' AS strategy FROM near_index
-   WHERE (SELECT count(*) FROM near_index) >= %(rows)s::integer)
+  SELECT counted.lexeme, pool.record_id,
+         ts_rank(pool.search, counted.query) / 0.0607927, length(pool.search)
+    FROM counted JOIN pool ON counted.common AND pool.search @@ counted.query)
+
+-- name: scored
+weights AS MATERIALIZED (
+  SELECT lexeme,
+         ln(1 + (greatest(population.records, max(counted.records) OVER ())
+                 - counted.records + 0.5) / (counted.records + 0.5))::float8 AS weight
+    FROM counted CROSS JOIN population),
+scored AS MATERIALIZED (
+  SELECT record_id,
+         sum(weight * frequency * (%(k1)s::float8 + 1)
+             / (frequency + %(k1)s::float8
+                * (1 - %(b)s::float8 + %(b)s::float8 * length / mean))) AS score
+    FROM matches
+    JOIN weights USING (lexeme)
+   CROSS JOIN (SELECT avg(length)::float8 AS mean FROM matches) AS lengths
+   GROUP BY record_id)
+
+-- name: recent
+-- The newest of each scope, as they were written.
+recent AS MATERIALIZED (
+  SELECT newest.id AS record_id, newest.sequence::float8 AS score
+    FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
+   CROSS JOIN LATERAL (
+         SELECT record.id, record.sequence
+           FROM prism_memory_record AS record
+          WHERE record.tenant = %(tenant)s::text
+            AND record.scope_id = one.scope_id
+            AND {visible}
+          ORDER BY record.sequence DESC, record.id
+          LIMIT {rows}) AS newest)
+
+-- name: beside
+-- The turns before and after the best of each leg: the answer often stands beside the
+-- words that match. Only what is visible is looked from, and only what is visible seen.
+beside AS MATERIALIZED (
+  SELECT record.id AS record_id
+    FROM (SELECT DISTINCT ranked.source_id, ranked.ordinal + step.step AS ordinal
+            FROM ranked CROSS JOIN (VALUES (-1::bigint), (1)) AS step(step)
+           WHERE ranked.rank <= {anchors} AND ranked.source_id IS NOT NULL) AS place
+   CROSS JOIN LATERAL (
+         SELECT record.id
+           FROM prism_memory_record AS record
+          WHERE record.source_id = place.source_id
+            AND record.ordinal = place.ordinal
+            AND {visible}
+         OFFSET 0) AS record)
+
+-- name: nothing_beside
+beside AS (SELECT NULL::uuid AS record_id WHERE FALSE)

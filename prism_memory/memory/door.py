@@ -8,56 +8,51 @@ memory.recall("Where does Ada live?")
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, Unpack
 
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from prism_memory import backends, indexing, lifecycle, recall
-from prism_memory.access import Reader, strictness
-from prism_memory.conf import Limits, check_limit, settings
-from prism_memory.db.filters import compile_filter
-from prism_memory.errors import (
-    EmbedderMismatch,
-    Invalid,
-    LimitExceeded,
-    Unsupported,
-)
+from prism_memory.conf import Limits, settings
+from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
-from prism_memory.recall import Question, VectorLeg
+from prism_memory.memory.recalling import Recalling
+from prism_memory.recall import Asker
+from prism_memory.recall.options import check_defaults, reader_of
+from prism_memory.recall.options import limit as rows_of
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,
     ConsentScope,
     ConsentSource,
+    DeepRecalled,
     Item,
     Kind,
+    Neighbor,
+    Options,
     Origin,
     Page,
     ReadMode,
     Recalled,
     Scope,
     Tier,
-    Vector,
     check_bool,
     check_choice,
     check_part,
     check_scope,
     check_text,
-    check_time,
     check_uuid,
     check_wish,
 )
 
 I = TypeVar("I", bound=Item)  # noqa: E741 - an item
-WORD: Final = re.compile(r"\w+")
+T = TypeVar("T")
 OUT_OF_TIME: Final = "WAIT_SECONDS are over; the rest is embedded later."
 
 SHOWN: Final = (
@@ -104,6 +99,8 @@ class Memory:
         redactor: Run over every text before it is stored; on top, ``SECRETS``.
         secrets: More strings to take out, of what is stored and of what is shown.
         require_consent: See only what was consented to; the setting when None.
+        search_defaults: Options that each recall takes unless it gives its own; none
+            that is about trust.
         importance_from: Derives an entry's importance from its reflection.
         embedder: Alias of the embedder; the setting when None.
         using: Database alias; the setting when None.
@@ -125,6 +122,7 @@ class Memory:
         redactor: Callable[[str], str] | None = None,
         secrets: Collection[str] = (),
         require_consent: bool | None = None,
+        search_defaults: Options | None = None,
         importance_from: ImportanceFrom | None = None,
         embedder: str | None = None,
         using: str | None = None,
@@ -136,6 +134,8 @@ class Memory:
         self.limits = Limits(limits)
         self.redaction = Redaction.configured(redactor, secrets)
         self.require_consent = check_wish(require_consent, "require_consent")
+        check_defaults(search_defaults)
+        self.search_defaults = search_defaults
         self.importance_from = importance_from
         self.embedder = embedder or settings.EMBEDDER
         self.using = using or settings.DATABASE
@@ -211,7 +211,9 @@ class Memory:
             NotVisible: No such record, or it is not in sight.
         """
         found = recall.get(
-            using=self.using, reader=self._reader(), record_id=check_uuid(record_id)
+            using=self.using,
+            reader=reader_of(self._asker(), {}),
+            record_id=check_uuid(record_id),
         )
         return self._masked(found)
 
@@ -223,6 +225,7 @@ class Memory:
         kinds: Collection[Kind] | None = None,
         tiers: Collection[Tier] | None = None,
         namespaces: Collection[str] | None = None,
+        tags: Collection[str] | None = None,
         partition: str | None = None,
         filter: Mapping[str, Any] | None = None,  # noqa: A002 - the field's own word
     ) -> Page:
@@ -238,33 +241,24 @@ class Memory:
             Invalid: The cursor or the filter is not acceptable.
             LimitExceeded: ``limit`` is out of its bounds.
         """
-        rows = self._limit(limit, "list_rows", "limit")
-        reader = self._reader(
-            kinds=kinds,
-            tiers=tiers,
-            namespaces=namespaces,
-            partition=partition,
-            where=compile_filter(filter, terms=self.limits.filter_terms),
-        )
+        narrowing = {
+            "kinds": kinds,
+            "tiers": tiers,
+            "namespaces": namespaces,
+            "tags": tags,
+            "partition": partition,
+            "filter": filter,
+        }
         page = recall.list_page(
-            using=self.using, reader=reader, rows=rows, cursor=cursor
+            using=self.using,
+            reader=reader_of(self._asker(), narrowing),
+            rows=rows_of(self.limits, limit, "list_rows", "limit"),
+            cursor=cursor,
         )
         return replace(page, items=tuple(map(self._masked, page.items)))
 
-    def recall(  # noqa: PLR0913 - keywords, all of them optional
-        self,
-        query: str,
-        top_k: int | None = None,
-        *,
-        legs: str = "hybrid",
-        kinds: Collection[Kind] | None = None,
-        tiers: Collection[Tier] | None = None,
-        namespaces: Collection[str] | None = None,
-        partition: str | None = None,
-        filter: Mapping[str, Any] | None = None,  # noqa: A002 - the field's own word
-        ids: Collection[uuid.UUID] | None = None,
-        as_of: dt.datetime | None = None,
-        require_consent: bool | None = None,
+    def recall(
+        self, query: str, top_k: int | None = None, **options: Unpack[Options]
     ) -> Recalled:
         """Return the best records in sight for a question, best first.
 
@@ -274,39 +268,70 @@ class Memory:
         Args:
             query: Not blank.
             top_k: Hits wanted, 0 to 32; ``top_k`` of the limits when None.
-            legs: ``hybrid``, ``vector`` or ``text``.
-            kinds: Only these; like each that follows, None does not narrow and an
-                empty collection lets nothing through.
-            tiers: Only these.
-            namespaces: Only these.
-            partition: Only this one, matched exactly.
-            filter: Conditions on the metadata; see ``prism_memory.db.filters``.
-            ids: Only these records; 256 at most (``recall_ids``).
-            as_of: Moment that validity is judged by; now when None. Aware.
-            require_consent: See only what was consented to; the memory's when None.
+            options: See ``prism_memory.types.Options``.
 
         Raises:
-            Invalid: The query is blank, or an argument is not acceptable.
+            Invalid: The query is blank, or an option is not acceptable.
             LimitExceeded: ``top_k``, the query, the filter or ``ids`` is over a limit.
             EmbedderMismatch: The stored vectors are another embedder's.
+            DeadlineExceeded: ``deadline_seconds`` were not enough.
+            Aborted: ``cancelled`` said so.
+            ProviderUnavailable: Only vectors were asked for, and the embedder is down.
         """
-        reader = self._reader(
-            kinds=kinds,
-            tiers=tiers,
-            namespaces=namespaces,
-            partition=partition,
-            ids=self._listed(ids),
-            where=compile_filter(filter, terms=self.limits.filter_terms),
-            as_of=check_time(as_of, "as_of"),
-            require_consent=require_consent,
+        return self._shown(self._recalling().recall(query, top_k, options))
+
+    def deep_recall(
+        self,
+        query: str,
+        top_k: int | None = None,
+        *,
+        max_iterations: int | None = None,
+        threshold: float | None = None,
+        force_hard: bool = False,
+        grader: str | None = None,
+        **options: Unpack[Options],
+    ) -> DeepRecalled:
+        """Recall, let a grader judge, and search in other words where it says so.
+
+        A simple question takes one pass and asks nobody; so does every question when
+        no grader is configured. Each pass costs what ``recall`` does, each verdict a
+        call of the grader.
+
+        Args:
+            max_iterations: Passes at most, 1 to 5; ``deep_iterations`` when None.
+            threshold: Difficulty from which a question is hard, 0..1; the setting
+                ``DEEP_THRESHOLD`` when None.
+            force_hard: Take the question for hard, whatever its words.
+            grader: Alias of ``GRADERS``; the setting ``GRADER`` when None.
+            options: As in ``recall``; the deadline is that of each pass.
+
+        Raises:
+            Invalid: As ``recall``.
+            LimitExceeded: As ``recall``; or ``max_iterations`` is out of its bounds.
+        """
+        found = self._recalling().deep_recall(
+            query,
+            top_k,
+            options,
+            max_iterations=max_iterations,
+            threshold=threshold,
+            force_hard=force_hard,
+            grader=grader,
         )
-        question = Question(
-            text=self._question(query),
-            top_k=self._limit(top_k, "top_k", "top_k"),
-            legs=legs,
-        )
-        recalled = self._recall(reader, question)
-        return replace(recalled, hits=tuple(map(self._masked, recalled.hits)))
+        return replace(found, hits=tuple(map(self._masked, found.hits)))
+
+    def neighbors(self, text: str, top_k: int | None = None) -> tuple[Neighbor, ...]:
+        """Return the records nearest to a text by cosine, nearest first.
+
+        What the gate holds back is among them. Empty without an embedder or vectors.
+        Embeds the text, then one query.
+
+        Raises:
+            Invalid: The text is blank.
+            LimitExceeded: The text or ``top_k`` is over a limit.
+            ProviderUnavailable: The embedder is down.
+        """
+        return self._recalling().neighbors(text, top_k)
 
     def pending(self) -> indexing.Pending:
         """Return what in sight still waits for its vector. Two queries."""
@@ -363,37 +388,38 @@ class Memory:
         """Do as ``list``, for asynchronous code."""
         return await sync_to_async(self.list)(**kwargs)
 
-    async def arecall(self, *args: Any, **kwargs: Any) -> Recalled:  # noqa: ANN401
+    async def arecall(
+        self, query: str, top_k: int | None = None, **options: Unpack[Options]
+    ) -> Recalled:
         """Do as ``recall``, for asynchronous code."""
-        return await sync_to_async(self.recall)(*args, **kwargs)
+        return await sync_to_async(self.recall)(query, top_k, **options)
+
+    async def adeep_recall(self, *args: Any, **kwargs: Any) -> DeepRecalled:  # noqa: ANN401
+        """Do as ``deep_recall``, for asynchronous code."""
+        return await sync_to_async(self.deep_recall)(*args, **kwargs)
+
+    async def aneighbors(
+        self, text: str, top_k: int | None = None
+    ) -> tuple[Neighbor, ...]:
+        """Do as ``neighbors``, for asynchronous code."""
+        return await sync_to_async(self.neighbors)(text, top_k)
 
     async def apending(self) -> indexing.Pending:
         """Do as ``pending``, for asynchronous code."""
         return await sync_to_async(self.pending)()
 
-    def _recall(self, reader: Reader, question: Question) -> Recalled:
-        embedder = self._embedder()
-        ask = partial(recall.recall, using=self.using, reader=reader, question=question)
-        if embedder is None:
-            return ask()
-        embed = partial(embed_query, embedder)
-        try:
-            return ask(leg=self._leg(embedder), embed=embed)
-        except EmbedderMismatch:
-            return ask(leg=self._leg(embedder, fresh=True), embed=embed)
-
-    def _leg(
-        self, embedder: backends.Embedder, *, fresh: bool = False
-    ) -> VectorLeg | None:
-        space = indexing.known_space(
-            using=self.using,
-            alias=self.embedder,
-            identity=embedder.identity,
-            fresh=fresh,
+    def _asker(self) -> Asker:
+        return Asker(
+            scope=self.scope,
+            mode=self.mode,
+            limits=self.limits,
+            redaction=self.redaction,
+            require_consent=self.require_consent,
+            defaults=self.search_defaults,
         )
-        if space is None:
-            return None
-        return VectorLeg(space.id, space.identity.dimensions, space.indexed)
+
+    def _recalling(self) -> Recalling:
+        return Recalling(self.using, self.embedder, self.actor, self._asker())
 
     def _embedder(self) -> backends.Embedder | None:
         if not settings.EMBEDDERS:
@@ -433,42 +459,12 @@ class Memory:
         )
         return done.outage
 
-    def _reader(
-        self,
-        *,
-        require_consent: bool | None = None,
-        **narrowing: Any,  # noqa: ANN401 - fields of Reader
-    ) -> Reader:
-        strict = strictness(asked=require_consent, usual=self.require_consent)
-        return Reader(scope=self.scope, mode=self.mode, strict=strict, **narrowing)
-
-    def _question(self, query: str) -> str:
-        text = self.redaction.text(check_text(query, "query"))
-        if not text.strip():
-            message = "query must not be blank."
-            raise Invalid(message, field="query")
-        if len(text) > self.limits.query_characters:
-            most = self.limits.query_characters
-            message = f"query is over {most} characters (query_characters)."
-            raise LimitExceeded(message, field="query")
-        if len(set(WORD.findall(text.lower()))) > self.limits.query_words:
-            most = self.limits.query_words
-            message = f"query has more than {most} different words (query_words)."
-            raise LimitExceeded(message, field="query")
-        return text
-
-    def _listed(
-        self, ids: Collection[uuid.UUID] | None
-    ) -> Collection[uuid.UUID] | None:
-        most = self.limits.recall_ids
-        if isinstance(ids, Collection) and len(ids) > most:
-            message = f"ids holds more than {most} (recall_ids)."
-            raise LimitExceeded(message, field="ids")
-        return ids
-
-    def _limit(self, given: int | None, limit: str, name: str) -> int:
-        value = getattr(self.limits, limit) if given is None else given
-        return check_limit(value, limit, name)
+    def _shown(self, found: Recalled) -> Recalled:
+        return replace(
+            found,
+            hits=tuple(map(self._masked, found.hits)),
+            adjacent=tuple(map(self._masked, found.adjacent)),
+        )
 
     def _masked(self, found: I) -> I:
         redaction = self.redaction
@@ -492,8 +488,3 @@ def settled(remembered: Remembered, outage: str, seconds: float) -> Remembered:
     reasons = [outage, late, *state.errors.values()] if state.pending else []
     degraded = next(filter(None, reasons), "")
     return replace(remembered, pending=bool(state.pending), degraded=degraded)
-
-
-def embed_query(embedder: backends.Embedder, text: str) -> Vector:
-    """Return the vector of one question. Calls the embedder."""
-    return backends.embed(embedder, [text], role="query")[0]

@@ -1,0 +1,88 @@
+"""Settings of PostgreSQL for one call alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from django.db import OperationalError, connections, transaction
+from psycopg.errors import QueryCanceled
+
+from prism_memory.errors import DeadlineExceeded
+
+TIMEOUT: Final = "statement_timeout"
+
+SHORTER: Final = """
+least(%s::bigint, coalesce(nullif((extract(
+  epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint, 0),
+  %s::bigint))::text
+"""
+"""The shorter of a limit and the one in force, in milliseconds; 0 is none."""
+
+
+@contextmanager
+def local_settings(
+    using: str, values: Mapping[str, str], *, timeout_seconds: float | None = None
+) -> Iterator[None]:
+    """Hold settings for this block, and put them back after it.
+
+    A local setting ends with the transaction. In one of our own that is right away; in
+    the host's it would outlive this call, even after a savepoint, so it is put back. A
+    block that fails is rolled back to where it began, its settings with it.
+
+    Args:
+        timeout_seconds: Longest one statement may run; a shorter limit that the host
+            has set stays.
+
+    Raises:
+        DeadlineExceeded: A statement ran into ``timeout_seconds``.
+    """
+    hosted = transaction.get_connection(using).in_atomic_block
+    end = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+    try:
+        with transaction.atomic(using=using):
+            before = _exchange(using, values, timeout_seconds)
+            yield
+            if hosted:
+                _exchange(using, before)
+    except OperationalError as error:
+        late = end is not None and time.monotonic() >= end
+        if late and isinstance(error.__cause__, QueryCanceled):
+            raise DeadlineExceeded from error
+        raise
+
+
+def one_plan(using: str) -> dict[str, str]:
+    """Return the settings by which a prepared statement has one plan, made once.
+
+    Planning a long statement anew can take longer than running it. Nothing where the
+    connection prepares none, as Django has it unless its OPTIONS say
+    ``server_side_binding`` and ``prepare_threshold``.
+    """
+    connection = connections[using]
+    connection.ensure_connection()
+    prepares = getattr(connection.connection, "prepare_threshold", None) is not None
+    if prepares and getattr(connection.features, "uses_server_side_binding", False):
+        return {"plan_cache_mode": "force_generic_plan"}
+    return {}
+
+
+def _exchange(
+    using: str, values: Mapping[str, Any], timeout_seconds: float | None = None
+) -> dict[str, Any]:
+    """Set local settings and return what they were. One query."""
+    given: dict[str, tuple[str, list[Any]]] = {
+        name: ("%s", [value]) for name, value in values.items()
+    }
+    if timeout_seconds is not None:
+        most = max(1, int(timeout_seconds * 1000))
+        given[TIMEOUT] = (SHORTER, [most, most])
+    asked = ", ".join("current_setting(%s, true)" for _ in given)
+    sets = ", ".join(f"set_config(%s, {text}, true)" for text, _ in given.values())
+    bound = [part for name, (_, parts) in given.items() for part in (name, *parts)]
+    with transaction.get_connection(using).cursor() as cursor:
+        cursor.execute(f"SELECT {asked}, {sets}", [*given, *bound])
+        row = cursor.fetchone()
+    return dict(zip(given, row[: len(given)], strict=True))

@@ -1,0 +1,193 @@
+"""What a memory's reading verbs share: who asks, and who helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from prism_memory import backends, indexing, recall
+from prism_memory.conf import settings
+from prism_memory.errors import EmbedderMismatch
+from prism_memory.recall import Asker, Providers, Request, VectorLeg
+from prism_memory.recall.options import alias, limit, question_text, request
+from prism_memory.types import (
+    Actor,
+    DeepRecalled,
+    Grade,
+    Hit,
+    Neighbor,
+    Recalled,
+    Vector,
+    check_bool,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Recalling:
+    """The readings of one memory.
+
+    Args:
+        using: Database alias.
+        embedder: Alias of the embedder.
+        actor: Who asks, for the traces.
+        asker: What is the same in all questions.
+    """
+
+    using: str
+    embedder: str
+    actor: Actor
+    asker: Asker
+
+    def recall(
+        self, query: str, top_k: int | None, options: Mapping[str, Any]
+    ) -> Recalled:
+        """Answer one question; see ``Memory.recall``."""
+        asked = request(self.asker, query, top_k, options)
+        found = self._with_providers(
+            lambda providers: recall.recall(
+                using=self.using,
+                reader=asked.reader,
+                question=asked.question,
+                providers=providers,
+            ),
+            asked,
+        )
+        self._announce(asked, found)
+        return found
+
+    def deep_recall(
+        self,
+        query: str,
+        top_k: int | None,
+        options: Mapping[str, Any],
+        *,
+        max_iterations: int | None,
+        threshold: float | None,
+        force_hard: bool,
+        grader: str | None,
+    ) -> DeepRecalled:
+        """Answer in passes; see ``Memory.deep_recall``."""
+        question = request(self.asker, query, top_k, options).question
+        judge = alias(grader, settings.GRADER, "grader")
+        passes = limit(
+            self.asker.limits, max_iterations, "deep_iterations", "max_iterations"
+        )
+
+        def search(text: str, hops: int) -> Recalled:
+            del hops  # facts, which share entities, are what can be widened by
+            return self._masked(self.recall(text, top_k, options))
+
+        return recall.deep(
+            question.text,
+            search=search,
+            grader=grading(judge) if judge else None,
+            top_k=question.top_k,
+            max_iterations=passes,
+            threshold=settings.DEEP_THRESHOLD if threshold is None else threshold,
+            force_hard=check_bool(force_hard, "force_hard"),
+            cancelled=question.cancelled,
+        )
+
+    def neighbors(self, text: str, top_k: int | None) -> tuple[Neighbor, ...]:
+        """Return what is near a text; see ``Memory.neighbors``."""
+        asked = request(self.asker, text, top_k, {"legs": "vector"})
+
+        def ask(providers: Providers) -> tuple[Neighbor, ...]:
+            if providers.leg is None or providers.embed is None:
+                return ()
+            vector = providers.embed([asked.question.text], None)[0]
+            return recall.neighbors(
+                using=self.using,
+                reader=asked.reader,
+                leg=replace(providers.leg, vector=vector),
+                top_k=asked.question.top_k,
+            )
+
+        return self._with_providers(ask, asked)
+
+    def _masked(self, found: Recalled) -> Recalled:
+        """Take secrets out of what a grader is shown."""
+        mask = self.asker.redaction.mask
+        hits = (replace(hit, text=mask(hit.text)) for hit in found.hits)
+        return replace(found, hits=tuple(hits))
+
+    def _announce(self, asked: Request, found: Recalled) -> None:
+        recall.announce(
+            using=self.using,
+            reader=asked.reader,
+            question_text=asked.question.text,
+            recalled=found,
+            timings=found.timings_ms,
+            reinforce=asked.reinforce,
+            options=asked.given,
+            actor=self.actor,
+        )
+
+    def _with_providers(self, ask: Callable[[Providers], T], asked: Request) -> T:
+        """Call with who helps; once more where another process changed the space."""
+        try:
+            return ask(self._providers(asked))
+        except EmbedderMismatch:
+            return ask(self._providers(asked, fresh=True))
+
+    def _providers(self, asked: Request, *, fresh: bool = False) -> Providers:
+        helpers: dict[str, Any] = {}
+        if settings.EMBEDDERS:
+            embedder = backends.get_embedder(self.embedder)
+            helpers["leg"] = self._leg(embedder, fresh=fresh)
+            helpers["embed"] = partial(embed_queries, embedder)
+        if asked.question.is_varied and asked.transformer:
+            transformer = backends.get_transformer(asked.transformer)
+            helpers["transformer"] = backends.CheckedTransformer(transformer)
+        if asked.reranker:
+            helpers["reranker"] = backends.get_reranker(asked.reranker)
+        return Providers(
+            **helpers,
+            check=partial(question_text, self.asker),
+            mask=self.asker.redaction.mask,
+        )
+
+    def _leg(
+        self, embedder: backends.Embedder, *, fresh: bool = False
+    ) -> VectorLeg | None:
+        space = indexing.known_space(
+            using=self.using,
+            alias=self.embedder,
+            identity=embedder.identity,
+            fresh=fresh,
+        )
+        if space is None:
+            return None
+        return VectorLeg(space.id, space.identity.dimensions, space.indexed)
+
+
+def grading(alias: str) -> recall.Grading:
+    """Return what judges passages. Misconfigured where there is no such grader."""
+    grader = backends.get_grader(alias)
+
+    def grade(question: str, hits: Sequence[Hit]) -> Grade:
+        return backends.grade_passages(
+            grader,
+            question,
+            [hit.text for hit in hits],
+            timeout_seconds=settings.GRADE_SECONDS,
+        )
+
+    return grade
+
+
+def embed_queries(
+    embedder: backends.Embedder, texts: Sequence[str], timeout_seconds: float | None
+) -> Sequence[Vector]:
+    """Return the vectors of questions. Calls the embedder.
+
+    Args:
+        timeout_seconds: Longest wait, where shorter than ``EMBED_TIMEOUT_SECONDS``.
+    """
+    most = settings.EMBED_TIMEOUT_SECONDS
+    seconds = most if timeout_seconds is None else min(most, timeout_seconds)
+    return backends.embed(embedder, texts, role="query", timeout_seconds=seconds)

@@ -1,0 +1,116 @@
+"""From a question to what the legs are asked: its variants and their vectors.
+
+Providers are called here, before anything is asked of the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from prism_memory.backends import Reranker
+from prism_memory.conf import settings
+from prism_memory.errors import ProviderRejected, ProviderUnavailable
+from prism_memory.recall.candidates import VectorLeg
+from prism_memory.recall.question import Question
+from prism_memory.recall.variants import Transformer, Variants, variants_of
+from prism_memory.types import Vector
+
+UNCONFIGURED: Final = "no embedder is configured"
+UNAVAILABLE: Final = "the embedder is unavailable"
+REFUSED: Final = "the embedder refused the question"
+
+Embed = Callable[[Sequence[str], float | None], Sequence[Vector]]
+"""Embeds questions within seconds, or its own time where they are None; unit length."""
+
+
+@dataclass(frozen=True)
+class Providers:
+    """Who helps; each may be missing.
+
+    Args:
+        leg: The space to look in; None where there is none.
+        embed: Embeds questions with that space's embedder.
+        transformer: Says a question in other words.
+        reranker: Gives a second opinion on the best.
+        check: Raises for what is no acceptable question.
+        mask: Takes configured secrets out of a text before it leaves this process.
+    """
+
+    leg: VectorLeg | None = None
+    embed: Embed | None = None
+    transformer: Transformer | None = None
+    reranker: Reranker | None = None
+    check: Callable[[str], object] | None = None
+    mask: Callable[[str], str] = str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the legs are asked.
+
+    Args:
+        text: For the words; empty where only the vector counts.
+        leg: For the vector; without one where only the words count.
+    """
+
+    text: str
+    leg: VectorLeg
+
+
+def ask(
+    question: Question, providers: Providers, timeout_seconds: float | None
+) -> tuple[list[Asked], str]:
+    """Return what the legs are asked, the question first, and what is missing.
+
+    Calls the transformer if variants are wanted, and the embedder once.
+
+    Raises:
+        ProviderUnavailable: The embedder is down and only vectors were asked for.
+        ProviderRejected: The embedder refused the question; likewise.
+    """
+    wants_vectors = "vector" in question.asked
+    embed = embedding(providers, timeout_seconds) if wants_vectors else None
+    lost = UNCONFIGURED if wants_vectors and embed is None else ""
+    try:
+        found = _variants(question, providers, embed, timeout_seconds)
+    except (ProviderUnavailable, ProviderRejected) as error:
+        if question.asked == ("vector",):
+            raise
+        lost = UNAVAILABLE if isinstance(error, ProviderUnavailable) else REFUSED
+        found = _variants(question, providers, None, timeout_seconds)
+    leg = providers.leg or VectorLeg()
+    asked = [
+        Asked(text, replace(leg, vector=vector))
+        for text, vector in zip(found.texts, found.vectors, strict=True)
+    ]
+    return asked, "; ".join(filter(None, (lost, found.degraded)))
+
+
+def embedding(
+    providers: Providers, timeout_seconds: float | None
+) -> Callable[[list[str]], Sequence[Vector]] | None:
+    """Return what embeds within the time, or None where nothing does."""
+    embed = providers.embed
+    if embed is None or providers.leg is None:
+        return None
+    return lambda texts: embed(texts, timeout_seconds)
+
+
+def _variants(
+    question: Question,
+    providers: Providers,
+    embed: Callable[[list[str]], Sequence[Vector]] | None,
+    timeout_seconds: float | None,
+) -> Variants:
+    seconds = settings.TRANSFORM_SECONDS
+    return variants_of(
+        question.text,
+        multi_query=question.multi_query,
+        hyde=question.hyde,
+        transformer=providers.transformer,
+        embed=embed,
+        check=providers.check,
+        timeout_seconds=min(seconds, timeout_seconds or seconds),
+    )

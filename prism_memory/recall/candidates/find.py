@@ -1,0 +1,125 @@
+"""Ask all legs in one statement, and once more where the first way was the wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prism_memory.access import Reader
+from prism_memory.db import queries
+from prism_memory.db.local import local_settings, one_plan
+from prism_memory.recall.candidates import text, vector
+from prism_memory.recall.candidates.attempts import Attempt, first_attempt
+from prism_memory.recall.candidates.places import known_size, remember_size
+from prism_memory.recall.candidates.statement import statement
+from prism_memory.recall.candidates.vector import VectorLeg
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the legs found.
+
+    Args:
+        rows: By record id, the columns of the statement.
+        strategy: How the vector leg looked: ``exact``, ``index``, or ``none``.
+        legs: Those that were asked.
+        bounded: Common words were searched only beside others.
+        current: The space is still the active one.
+    """
+
+    rows: dict[str, dict[str, Any]]
+    strategy: str
+    legs: tuple[str, ...]
+    bounded: bool
+    current: bool
+
+
+def find(
+    *,
+    using: str,
+    reader: Reader,
+    query: str,
+    leg: VectorLeg,
+    rows: int,
+    legs: Sequence[str] = ("vector", "text"),
+    beside: bool = True,
+    timeout_seconds: float | None = None,
+) -> Found:
+    """Return up to ``rows`` visible candidates of each leg, with their records.
+
+    One query. What would be read exactly though an index is there, an index that ends
+    before it has enough, nearest that are mostly invisible, and words that are too
+    common are learnt by asking: each costs one query more, the first two and the last
+    only the first time in a process. Settings of its own are put back.
+
+    Args:
+        query: What the text leg searches.
+        leg: What the vector leg compares; without a vector it is left out.
+        legs: ``vector``, ``text`` and ``recency``, any of them.
+        beside: Add what stands beside the best candidates.
+        timeout_seconds: Longest a statement may run.
+
+    Raises:
+        DeadlineExceeded: It ran longer; nothing of it is left in a host's transaction.
+    """
+    place = (using, leg.space_id, reader.scope, reader.mode)
+    known = known_size(place)
+    attempt = first_attempt(reader, leg, legs, rows, known, beside=beside)
+    if not attempt.plan.legs:
+        return Found(rows={}, strategy="none", legs=(), bounded=False, current=True)
+    search = Search(using, reader, query, leg)
+    started = time.perf_counter()
+    answer = search.ask(attempt, timeout_seconds)
+    while (following := attempt.following(answer)) is not None:
+        attempt = following
+        spent = time.perf_counter() - started
+        left = None if timeout_seconds is None else timeout_seconds - spent
+        answer = search.ask(attempt, left)
+    remember_size(place, known.seen(attempt.plan, answer[0], indexed=leg.indexed))
+    return _found(answer, attempt)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is the same in all attempts."""
+
+    using: str
+    reader: Reader
+    query: str
+    leg: VectorLeg
+
+    def ask(self, attempt: Attempt, timeout_seconds: float | None) -> Rows:
+        """Return the rows of one statement, at least one."""
+        plan, leg = attempt.plan, self.leg
+        given = {
+            **self.reader.parameters(),
+            **text.parameters(self.query),
+            **vector.parameters(leg, exact_rows=attempt.exact_rows, look=attempt.look),
+            "legs": list(plan.legs),
+        }
+        needed = {
+            **(vector.index_settings() if plan.index else {}),
+            **one_plan(self.using),
+        }
+        composed = statement(self.reader, plan, leg.space_id, leg.dimensions)
+        if not needed and timeout_seconds is None:
+            return queries.fetch(self.using, composed, given)
+        with local_settings(self.using, needed, timeout_seconds=timeout_seconds):
+            return queries.fetch(self.using, composed, given)
+
+
+def _found(answer: Rows, attempt: Attempt) -> Found:
+    rows = {row["record_id"]: row for row in answer if row["record_id"] is not None}
+    by_vector = any(row["vector_rank"] is not None for row in rows.values())
+    way = "index" if attempt.plan.index else "exact"
+    return Found(
+        rows=rows,
+        strategy=way if by_vector else "none",
+        legs=attempt.plan.legs,
+        bounded=attempt.plan.bounded and bool(answer[0]["bounded"]),
+        current=bool(answer[0]["current"]),
+    )

@@ -1,0 +1,58 @@
+"""What one process learnt of the places it looked in. No database here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from prism_memory.conf import settings
+from prism_memory.recall.candidates.statement import Plan
+from prism_memory.types import ReadMode, Scope
+
+PLACES: Final = 10_000
+"""Most places that one process remembers."""
+
+Place = tuple[str, int, Scope, ReadMode]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is in sight of a place.
+
+    Args:
+        large: An exact scan would read too much.
+        common: Some words are in too many rows.
+    """
+
+    large: bool = False
+    common: bool = False
+
+    def seen(self, plan: Plan, row: dict[str, Any], *, indexed: bool) -> Size:
+        """Return what a whole answer says; what was not asked stays as it was."""
+        large = indexed and row["vectors"] > settings.EXACT_SCAN_ROWS
+        return Size(
+            large=large if "vector" in plan.legs else self.large,
+            common=row["bounded"] if "text" in plan.legs else self.common,
+        )
+
+
+_known: dict[Place, Size] = {}
+
+
+def known_size(place: Place) -> Size:
+    """Return what is known of a place; small when it was never seen."""
+    return _known.get(place, Size())
+
+
+def remember_size(place: Place, size: Size) -> None:
+    """Keep what was seen, for the next question there."""
+    if known_size(place) == size:
+        return
+    if len(_known) >= PLACES:
+        _known.clear()
+    _known[place] = size
+
+
+def forget_sizes() -> None:
+    """Know nothing, as a new process."""
+    _known.clear()

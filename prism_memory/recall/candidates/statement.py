@@ -1,0 +1,120 @@
+"""From the legs that are asked to one statement; each kind of it is composed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from psycopg import sql
+
+from prism_memory.access import Reader, changed, unwithheld
+from prism_memory.db.queries import named
+from prism_memory.recall.candidates import vector
+from prism_memory.recall.candidates.text import TERM_ROWS
+
+ANCHORS: Final = 16
+"""The best of each leg whose neighbours become candidates too. Measured: more find no
+more; see docs/benchmarks.md."""
+
+SOURCES: Final = {"vector": "near", "text": "scored", "recency": "recent"}
+"""The list that each leg gives, best first by its score."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the legs are asked.
+
+    Args:
+        legs: Names of those that are asked, in one order.
+        index: The vector leg goes by the HNSW index, not by an exact scan.
+        bounded: The text leg searches common words only beside others.
+        beside: What stands beside the best becomes a candidate too.
+        rows: Candidates wanted of each leg.
+    """
+
+    legs: tuple[str, ...]
+    index: bool = False
+    bounded: bool = False
+    beside: bool = True
+    rows: int = 32
+
+
+def statement(reader: Reader, plan: Plan, space_id: int, dimensions: int) -> str:
+    """Return the text of the one statement."""
+    return _composed(
+        plan,
+        reader.condition().as_string(None),
+        vector.narrowed(reader).as_string(None),
+        space_id,
+        dimensions,
+        reader.known_at is not None,
+    )
+
+
+@lru_cache(maxsize=128)
+def _composed(
+    plan: Plan,
+    visible: str,
+    narrowed: str,
+    space_id: int,
+    dimensions: int,
+    known: bool,
+) -> str:
+    texts = named("recall")
+    parts: dict[str, sql.Composable] = {
+        "visible": sql.SQL(visible),
+        "narrowed": sql.SQL(narrowed),
+        "unwithheld": unwithheld(),
+        "changed": changed() if known else sql.SQL("FALSE"),
+        "space_id": sql.Literal(space_id),
+        "dimensions": sql.Literal(dimensions),
+        "rows": sql.Literal(plan.rows),
+        "term_rows": sql.Literal(TERM_ROWS),
+        "anchors": sql.Literal(ANCHORS),
+        # Where rows are left out, those in sight must not be crowded out by others.
+        "searched": sql.SQL(visible) if plan.bounded else unwithheld(),
+        "search": sql.SQL(", matched.search" if plan.bounded else ""),
+    }
+
+    def part(name: str) -> sql.Composable:
+        return sql.SQL(texts[name]).format(**parts)
+
+    legs = [part(name) for name in part_names(plan)]
+    whole = {
+        "legs": sql.SQL(",\n").join(legs),
+        "found": sql.SQL(" UNION ALL ").join(map(_found, plan.legs)),
+        "beside": part("beside" if plan.beside else "nothing_beside"),
+        **{name: part(chosen) for name, chosen in _answers(plan).items()},
+    }
+    return sql.SQL(texts["recall"]).format(**parts, **whole).as_string(None)
+
+
+def part_names(plan: Plan) -> list[str]:
+    """Return the parts of ``recall.sql`` that the legs are made of, in their order."""
+    names = []
+    if "vector" in plan.legs:
+        names.append("near_index" if plan.index else "near_exact")
+    if "text" in plan.legs:
+        words = "words_bounded" if plan.bounded else "words"
+        names += ["looked", words, "scored"]
+    if "recency" in plan.legs:
+        names.append("recent")
+    return names
+
+
+def _found(leg: str) -> sql.Composable:
+    return sql.SQL(
+        "SELECT record_id, score FROM {source} WHERE leg.name = {leg}"
+    ).format(source=sql.SQL(SOURCES[leg]), leg=sql.Literal(leg))
+
+
+def _answers(plan: Plan) -> dict[str, str]:
+    text, near = "text" in plan.legs, "vector" in plan.legs
+    return {
+        "cosine": "cosine" if near else "unknown",
+        "bm25": "bm25" if text else "unknown",
+        "scores": "scores" if text else "no_scores",
+        "cut": "cut" if near and not plan.index else "no",
+        "common": "common" if text else "no",
+    }

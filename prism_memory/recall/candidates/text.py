@@ -1,0 +1,32 @@
+"""The full-text leg: BM25 over the scopes in sight, in SQL."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from prism_memory.conf import settings
+
+BM25_K1: Final = 0.9
+BM25_B: Final = 0.4
+"""Source: Trotman, Puurula & Burgess, ADCS 2014: the best k1 and b over collections."""
+
+TERM_ROWS: Final = 1_000
+"""Rows of one word that are searched. A word that more rows hold is common: it weighs,
+but is searched for only beside another. A bound on the time, not on what a small scope
+finds: up to so many records nothing is left out."""
+
+
+def parameters(query: str) -> dict[str, Any]:
+    """Return the values that the leg's statement is given."""
+    return {
+        "query": query,
+        "languages": search_languages(),
+        "k1": BM25_K1,
+        "b": BM25_B,
+    }
+
+
+def search_languages() -> list[str]:
+    """Return the text search configurations a question is read in."""
+    languages = settings.SEARCH_LANGUAGES or (settings.LANGUAGE, "simple")
+    return list(dict.fromkeys(languages))

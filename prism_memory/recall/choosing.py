@@ -1,0 +1,126 @@
+"""From an order to what is shown: a second opinion, and different things to say."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from prism_memory.access import Reader, visible
+from prism_memory.db import queries
+from prism_memory.db.queries import named
+from prism_memory.recall.asking import Providers
+from prism_memory.recall.diversity import mmr
+from prism_memory.recall.question import Question
+from prism_memory.recall.ranking import Pool, Ranked
+from prism_memory.recall.rerank import rerank
+
+COMPARED_PER_HIT: Final = 4
+COMPARED_AT_MOST: Final = 64
+"""How many of the best are compared with each other, where different ones are wanted:
+64 make 2,016 pairs."""
+
+UNCOMPARED: Final = "without vectors nothing is known to be alike"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is shown, best first.
+
+    Args:
+        ids: At most ``top_k``.
+        ranked: Scores and signals.
+        reason: Why it is not chosen as was asked, or empty.
+    """
+
+    ids: list[str]
+    ranked: Ranked
+    reason: str = ""
+
+
+def choose(
+    *,
+    using: str,
+    reader: Reader,
+    question: Question,
+    pool: Pool,
+    ranked: Ranked,
+    providers: Providers,
+    timeout_seconds: float | None,
+) -> Chosen:
+    """Return the hits. No query unless a reranker or diversity is asked for."""
+    ids, scores, reasons = ranked.ids, ranked.scores, []
+    if providers.reranker is not None and len(ids) > 1:
+        ids, reason = _reranked(question, pool, ranked, providers, timeout_seconds)
+        scores = {i: 1 - place / len(ids) for place, i in enumerate(ids)}
+        reasons.append(reason)
+        ids = still_visible(using, reader, ids)
+    if question.diversity is not None and question.diversity < 1:
+        ids, reason = _diverse(using, reader, question, providers, ids, scores)
+        reasons.append(reason)
+    reason = "; ".join(filter(None, reasons))
+    return Chosen(ids[: question.top_k], ranked, reason)
+
+
+def _reranked(
+    question: Question,
+    pool: Pool,
+    ranked: Ranked,
+    providers: Providers,
+    timeout_seconds: float | None,
+) -> tuple[list[str], str]:
+    """Return all ids, the first of them in a reranker's order, and what went wrong."""
+    assert providers.reranker is not None  # noqa: S101 - the caller looked
+    texts = [(i, providers.mask(pool.rows[i]["text"])) for i in ranked.ids]
+    found = rerank(
+        question.text, texts, providers.reranker, timeout_seconds=timeout_seconds
+    )
+    for record_id, score in found.scores.items():
+        ranked.signals[record_id]["rerank"] = score
+    return list(found.ids), found.reason
+
+
+def still_visible(using: str, reader: Reader, ids: Sequence[str]) -> list[str]:
+    """Return the ids that are in sight now. One query.
+
+    A reranker may take seconds, in which somebody may withdraw a record.
+    """
+    rows = visible(using=using, reader=reader).filter(id__in=ids)
+    seen = {str(found) for found in rows.values_list("id", flat=True)}
+    return [record_id for record_id in ids if record_id in seen]
+
+
+def _diverse(
+    using: str,
+    reader: Reader,
+    question: Question,
+    providers: Providers,
+    ids: list[str],
+    scores: dict[str, float],
+) -> tuple[list[str], str]:
+    """Return ``top_k`` ids that are good and unlike each other."""
+    if providers.leg is None:
+        return ids, UNCOMPARED
+    most = min(COMPARED_AT_MOST, COMPARED_PER_HIT * question.top_k)
+    first = ids[: max(most, question.top_k)]
+    alike = similarity(using, reader, providers.leg.space_id, first)
+    trade_off = 1.0 if question.diversity is None else question.diversity
+    return mmr(first, scores, alike, trade_off, question.top_k), ""
+
+
+def similarity(
+    using: str, reader: Reader, space_id: int, ids: Sequence[str]
+) -> Callable[[str, str], float]:
+    """Return what tells the cosine of two of the records; 0 without a vector.
+
+    One query. The ids are in sight already.
+    """
+    given = {
+        "tenant": reader.scope.tenant,
+        "space_id": space_id,
+        "record_ids": [uuid.UUID(record_id) for record_id in ids],
+    }
+    rows = queries.fetch(using, named("around")["similarities"], given)
+    cosines = {(row["one"], row["other"]): row["cosine"] for row in rows}
+    return lambda one, other: cosines.get((min(one, other), max(one, other)), 0.0)

@@ -1,0 +1,222 @@
+"""From a caller's options to a reader and a question, all of them checked."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from prism_memory.access import Reader, strictness
+from prism_memory.conf import Limits, check_limit, settings
+from prism_memory.db.filters import compile_filter
+from prism_memory.errors import Invalid, LimitExceeded, Misconfigured
+from prism_memory.recall.question import Question
+from prism_memory.redaction import Redaction
+from prism_memory.types import (
+    TRUST_OPTIONS,
+    Options,
+    ReadMode,
+    Scope,
+    check_bool,
+    check_part,
+    check_text,
+)
+
+WORD: Final = re.compile(r"\w+")
+OPTIONS: Final = frozenset(Options.__annotations__)
+
+NARROWING: Final = (
+    "kinds",
+    "tiers",
+    "namespaces",
+    "tags",
+    "partition",
+    "as_of",
+    "known_at",
+    "include_superseded",
+    "include_quarantined",
+)
+"""Options that are fields of a reader as they are."""
+
+ASKING: Final = tuple(
+    field.name
+    for field in fields(Question)
+    if field.init and field.name in OPTIONS - {"multi_query", "message_range"}
+)
+"""Options that are fields of a question as they are."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks: what is the same in all questions of one memory."""
+
+    scope: Scope
+    mode: ReadMode
+    limits: Limits
+    redaction: Redaction
+    require_consent: bool | None = None
+    defaults: Options | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question, checked.
+
+    Args:
+        reranker: Alias, or empty.
+        transformer: Alias, or empty.
+        reinforce: Strengthen the hits afterwards.
+        given: The options as they came, defaults included.
+    """
+
+    reader: Reader
+    question: Question
+    reranker: str
+    transformer: str
+    reinforce: bool
+    given: Options
+
+
+def request(
+    asker: Asker, query: str, top_k: int | None, given: Mapping[str, Any]
+) -> Request:
+    """Return what a call asks for.
+
+    Raises:
+        TypeError: There is no such option.
+        Invalid: A value is not acceptable; the error names it.
+        LimitExceeded: The query, ``top_k``, the filter or ``ids`` is over a limit.
+        Misconfigured: A default is no option, or one that cannot be defaulted.
+    """
+    options = merged(asker.defaults, given)
+    limits = asker.limits
+    varied, beside = options.get("multi_query"), options.get("message_range")
+    return Request(
+        reader=reader_of(asker, options),
+        question=Question(
+            text=question_text(asker, query),
+            top_k=limit(limits, top_k, "top_k"),
+            multi_query=limit(limits, varied, "multi_query"),
+            message_range=limit(limits, beside, "message_range"),
+            **{name: options[name] for name in ASKING if name in options},  # type: ignore[literal-required]
+        ),
+        reranker=alias(options.get("reranker"), settings.RERANKER, "reranker"),
+        transformer=alias(
+            options.get("transformer"), settings.TRANSFORMER, "transformer"
+        ),
+        reinforce=check_bool(options.get("reinforce", False), "reinforce"),
+        given=options,
+    )
+
+
+def merged(defaults: Options | None, given: Mapping[str, Any]) -> Options:
+    """Return the options of a call over the memory's over the setting's (B369).
+
+    Raises:
+        TypeError: There is no such option.
+        Misconfigured: A default is no option, or touches trust (B370).
+    """
+    unknown = sorted(given.keys() - OPTIONS)
+    if unknown:
+        message = f"recall() has no option {unknown[0]!r}."
+        raise TypeError(message)
+    usual = {**check_defaults(settings.SEARCH_DEFAULTS), **check_defaults(defaults)}
+    return Options(**{**usual, **given})  # type: ignore[typeddict-item]
+
+
+def check_defaults(defaults: object) -> Mapping[str, Any]:
+    """Return defaults of a search, which are not about trust.
+
+    Raises:
+        Misconfigured: They are, or are no options.
+    """
+    if defaults is None:
+        return {}
+    if not isinstance(defaults, Mapping):
+        message = "Search defaults must be a mapping of options of recall()."
+        raise Misconfigured(message, field="search_defaults")
+    for name in defaults:
+        if name in TRUST_OPTIONS:
+            message = f"{name!r} is about trust: it cannot be a search default."
+            raise Misconfigured(message, field="search_defaults")
+        if name not in OPTIONS:
+            message = f"Search defaults name {name!r}, which recall() does not know."
+            raise Misconfigured(message, field="search_defaults")
+    return defaults
+
+
+def reader_of(asker: Asker, options: Mapping[str, Any]) -> Reader:
+    """Return who reads, and what narrows their sight."""
+    terms = asker.limits.filter_terms
+    return Reader(
+        scope=asker.scope,
+        mode=asker.mode,
+        strict=strictness(
+            asked=options.get("require_consent"), usual=asker.require_consent
+        ),
+        ids=listed(asker.limits, options.get("ids")),
+        where=compile_filter(options.get("filter"), terms=terms),
+        **{name: options[name] for name in NARROWING if name in options},
+    )
+
+
+def question_text(asker: Asker, query: str) -> str:
+    """Return the question without configured secrets.
+
+    Raises:
+        Invalid: It is blank.
+        LimitExceeded: It is too long, or of too many words.
+    """
+    text = asker.redaction.text(check_text(query, "query"))
+    if not text.strip():
+        message = "query must not be blank."
+        raise Invalid(message, field="query")
+    most = asker.limits.query_characters
+    if len(text) > most:
+        message = f"query is over {most} characters (query_characters)."
+        raise LimitExceeded(message, field="query")
+    most = asker.limits.query_words
+    if len(set(WORD.findall(text.lower()))) > most:
+        message = f"query has more than {most} different words (query_words)."
+        raise LimitExceeded(message, field="query")
+    return text
+
+
+def listed(
+    limits: Limits, ids: Collection[uuid.UUID] | None
+) -> Collection[uuid.UUID] | None:
+    """Return the ids that are named, if they are not too many.
+
+    Raises:
+        LimitExceeded: They are.
+    """
+    if isinstance(ids, Collection) and len(ids) > limits.recall_ids:
+        message = f"ids holds more than {limits.recall_ids} (recall_ids)."
+        raise LimitExceeded(message, field="ids")
+    return ids
+
+
+def limit(limits: Limits, given: int | None, limit: str, name: str = "") -> int:
+    """Return a call's own value of a limit, or the memory's.
+
+    Args:
+        name: What the caller calls the value; the limit's name when empty.
+
+    Raises:
+        LimitExceeded: It is out of its bounds.
+    """
+    value = getattr(limits, limit) if given is None else given
+    return check_limit(value, limit, name or limit)
+
+
+def alias(given: str | None, usual: str, name: str) -> str:
+    """Return the alias of a backend: the call's own, or the setting's.
+
+    Raises:
+        Invalid: It is no text.
+    """
+    if given is None:
+        return usual
+    return str(check_part(given, str, name))

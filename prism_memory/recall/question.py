@@ -1,0 +1,156 @@
+"""What is asked, and how; checked before anything is done. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from prism_memory.errors import Invalid
+from prism_memory.types import Scoring, check_bool, check_finite, check_part
+
+LEGS: Final = ("vector", "text", "recency")
+FUSIONS: Final = ("convex", "rrf", "blend")
+HYBRID: Final = ("vector", "text")
+
+CANDIDATES_PER_HIT: Final = 6
+CANDIDATES_AT_LEAST: Final = 32
+CANDIDATES_AT_MOST: Final = 128
+"""Each leg is asked for more than is shown, so that a record which both legs find a
+little further down can win."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, and how. See ``types.Options`` for what each means.
+
+    Args:
+        text: Not blank.
+        top_k: Hits wanted, 0 to 32.
+
+    Raises:
+        Invalid: A value is not acceptable; the error names it.
+    """
+
+    text: str
+    top_k: int
+    legs: str | Collection[str] = "hybrid"
+    fusion: str = "convex"
+    weights: Mapping[str, float] | None = None
+    rrf_k: float | None = None
+    blend: float | None = None
+    context: bool | None = None
+    scoring: Scoring | None = None
+    trust_weighting: bool = True
+    decay_days: float | None = None
+    diversity: float | None = None
+    multi_query: int = 1
+    hyde: bool = False
+    message_range: int = 0
+    explain: bool = False
+    deadline_seconds: float | None = None
+    cancelled: Callable[[], bool] | None = None
+    asked: tuple[str, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "asked", legs_of(self.legs))
+        if self.fusion not in FUSIONS:
+            message = f"fusion must be one of {', '.join(FUSIONS)}."
+            raise Invalid(message, field="fusion")
+        check_weights(self.weights)
+        check_part(self.scoring, Scoring, "scoring")
+        for name in ("trust_weighting", "hyde", "explain"):
+            check_bool(getattr(self, name), name)
+        if self.context is not None:
+            check_bool(self.context, "context")
+        for name in ("rrf_k", "decay_days", "deadline_seconds"):
+            check_positive(getattr(self, name), name)
+        for name in ("blend", "diversity"):
+            check_share(getattr(self, name), name)
+        stop: object = self.cancelled
+        if stop is not None and not callable(stop):
+            message = "cancelled must be something to call."
+            raise Invalid(message, field="cancelled")
+
+    @property
+    def candidate_rows(self) -> int:
+        """How many candidates each leg is asked for: a power of two.
+
+        It is a constant of the statement, of which there shall be few.
+        """
+        wanted = max(CANDIDATES_AT_LEAST, CANDIDATES_PER_HIT * self.top_k)
+        return min(1 << (wanted - 1).bit_length(), CANDIDATES_AT_MOST)
+
+    @property
+    def uses_context(self) -> bool:
+        """Whether what stands around a record speaks for it."""
+        if self.context is None:
+            return "text" in self.asked and self.fusion != "blend"
+        return self.context
+
+    @property
+    def is_varied(self) -> bool:
+        """Whether a transformer has something to do."""
+        return self.multi_query > 1 or self.hyde
+
+    @property
+    def weight_of(self) -> Mapping[str, float]:
+        """What each leg that is asked counts, as given."""
+        return {leg: (self.weights or {}).get(leg, 1.0) for leg in self.asked}
+
+
+def legs_of(given: str | Collection[str]) -> tuple[str, ...]:
+    """Return the legs by name, in one order.
+
+    Raises:
+        Invalid: There are no such legs, or none.
+    """
+    named: object = HYBRID if given == "hybrid" else given
+    names = {named} if isinstance(named, str) else named
+    if not isinstance(names, Collection) or not names or not {*names} <= {*LEGS}:
+        message = f"legs must be hybrid, or some of {', '.join(LEGS)}."
+        raise Invalid(message, field="legs")
+    return tuple(leg for leg in LEGS if leg in names)
+
+
+def check_weights(weights: object) -> None:
+    """Check weights of legs; a missing one counts 1.
+
+    Raises:
+        Invalid: No mapping, a leg that there is not, or a weight that is no number of
+            at least 0. Those of a caller are refused aloud, not counted as 1.
+    """
+    if weights is None:
+        return
+    if not isinstance(weights, Mapping):
+        message = "weights must be a mapping of legs to numbers."
+        raise Invalid(message, field="weights")
+    for leg, weight in weights.items():
+        if leg not in LEGS:
+            message = f"weights must name some of {', '.join(LEGS)}."
+            raise Invalid(message, field="weights")
+        if check_finite(weight, "weights") < 0:
+            message = "weights must be at least 0."
+            raise Invalid(message, field="weights")
+
+
+def check_positive(value: float | None, name: str) -> None:
+    """Check a number that must be above 0, where one is given.
+
+    Raises:
+        Invalid: It is not.
+    """
+    if value is not None and check_finite(value, name) <= 0:
+        message = f"{name} must be above 0."
+        raise Invalid(message, field=name)
+
+
+def check_share(value: float | None, name: str) -> None:
+    """Check a number of 0..1, where one is given.
+
+    Raises:
+        Invalid: It is not.
+    """
+    if value is not None and not 0 <= check_finite(value, name) <= 1:
+        message = f"{name} must be in 0..1."
+        raise Invalid(message, field=name)

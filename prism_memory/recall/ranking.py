@@ -1,0 +1,228 @@
+"""From what the legs found to an order. Pure: no database, no clock, no Django.
+
+Fuse what the legs say, let speak what stands around, then age, importance and trust.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from prism_memory.recall import scoring
+from prism_memory.recall.blending import BLEND, blend, coverage
+from prism_memory.recall.context import Place, with_context
+from prism_memory.recall.fusion import RRF_K, order, rrf_of, weighted_convex
+from prism_memory.recall.question import Question
+from prism_memory.types import Candidate
+
+Row = Mapping[str, Any]
+
+COLUMNS: Final = {
+    "vector": ("vector_rank", "cosine"),
+    "text": ("text_rank", "bm25"),
+    "recency": ("recency_rank", None),
+}
+"""Where a row says which place a leg gave it, and how well it does by that leg."""
+
+
+@dataclass
+class Pool:
+    """The candidates of all legs.
+
+    Args:
+        rows: By record id.
+        ranks: By leg, the place of each record that it found, from 1.
+        scores: By leg, the score of each record that has one.
+    """
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    ranks: dict[str, dict[str, int]] = field(default_factory=dict)
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def add(self, rows: Mapping[str, Row], legs: Iterable[str], variant: int) -> None:
+        """Add what was found for the question (1) or one of its variants."""
+        for leg in legs:
+            rank, score = COLUMNS[leg]
+            name = leg if variant == 1 else f"{leg}.{variant}"
+            ranks = {i: row[rank] for i, row in rows.items() if row[rank] is not None}
+            self.ranks[name] = ranks
+            self.scores[name] = (
+                by_place(ranks) if score is None else by_score(rows, score)
+            )
+        self.rows = {**rows, **self.rows}
+
+    def candidates(self) -> Iterable[Candidate]:
+        """Yield what each leg found."""
+        for leg, ranks in self.ranks.items():
+            for record_id, rank in ranks.items():
+                score = self.scores[leg].get(record_id, 0.0)
+                yield Candidate(record_id, leg, rank, score)
+
+
+def by_place(ranks: Mapping[str, int]) -> dict[str, float]:
+    """Return a score for each place, evenly from 1 down; 0..1."""
+    return {i: 1 - (place - 1) / len(ranks) for i, place in ranks.items()}
+
+
+def by_score(rows: Mapping[str, Row], column: str) -> dict[str, float]:
+    """Return the scores that a leg gave.
+
+    What only stands beside is never below the least that a leg found: the scores are
+    taken relative to that.
+    """
+    told = {i: row[column] for i, row in rows.items() if row[column] is not None}
+    least = min((told[i] for i in told if is_found(rows[i])), default=0.0)
+    return {i: max(score, least) for i, score in told.items()}
+
+
+def is_found(row: Row) -> bool:
+    """Tell whether any leg found it; else it stands beside one that was."""
+    return any(row[rank] is not None for rank, _ in COLUMNS.values())
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The candidates in order.
+
+    Args:
+        ids: Best first.
+        scores: 0..1, by id.
+        signals: By id, what the score is made of.
+    """
+
+    ids: list[str]
+    scores: dict[str, float]
+    signals: dict[str, dict[str, float]]
+
+
+def rank(
+    pool: Pool,
+    question: Question,
+    *,
+    at: dt.datetime,
+    factors: Mapping[str, float] | None = None,
+    strengths: Mapping[str, tuple[float, dt.datetime | None]] | None = None,
+) -> Ranked:
+    """Return the candidates, best first; ties by sequence, then id (B114).
+
+    Args:
+        at: Moment that ages are counted from.
+        factors: What trust classes multiply a score by.
+        strengths: Of records that were recalled: strength, and when they last were.
+    """
+    scores = fused(pool, question)
+    signals: dict[str, dict[str, float]] = {i: {} for i in pool.rows}
+    for step in (
+        around(pool, question, scores),
+        composed(pool, question, scores, at),
+        decayed(pool, question, scores, at, strengths or {}),
+        trusted(pool, question, scores, factors),
+    ):
+        for record_id, told in step.items():
+            signals[record_id].update(told)
+    sequences = {i: row["sequence"] for i, row in pool.rows.items()}
+    return Ranked(order(scores, pool.candidates(), sequences), scores, signals)
+
+
+def fused(pool: Pool, question: Question) -> dict[str, float]:
+    """Return the fused score of each candidate, 0..1; 0 for what no leg found."""
+    weights = {leg: question.weight_of[leg.partition(".")[0]] for leg in pool.scores}
+    if question.fusion == "rrf":
+        found = rrf_of(pool.ranks, weights, question.rrf_k or RRF_K)
+    elif question.fusion == "blend":
+        covered = {
+            i: coverage(question.text, row["text"]) for i, row in pool.rows.items()
+        }
+        lam = BLEND if question.blend is None else question.blend
+        found = blend(pool.scores.get("vector", {}), covered, lam)
+    else:
+        found = weighted_convex(pool.scores, weights)
+    return {i: found.get(i, 0.0) for i in pool.rows}
+
+
+Told = dict[str, dict[str, float]]
+"""By record id, what a step says of it."""
+
+
+def around(pool: Pool, question: Question, scores: dict[str, float]) -> Told:
+    """Let what stands around speak; change the scores, and tell what they were."""
+    told = {i: {"fused": score} for i, score in scores.items()}
+    if not question.uses_context:
+        return told
+    places = [place_of(i, row) for i, row in pool.rows.items()]
+    scores.update(with_context(scores, places, question.text))
+    return told
+
+
+def place_of(record_id: str, row: Row) -> Place:
+    """Return where a candidate stands."""
+    source = row["source_id"]
+    asks = row["text"].rstrip().endswith("?")
+    return Place(
+        record_id, str(source) if source else None, row["ordinal"], row["writer"], asks
+    )
+
+
+def composed(
+    pool: Pool, question: Question, scores: dict[str, float], at: dt.datetime
+) -> Told:
+    """Mix in recency and importance, where they have a weight (B118 to B126)."""
+    weights = question.scoring
+    if weights is None or not weights.active:
+        return {}
+    told = {}
+    for record_id, row in pool.rows.items():
+        parts = {
+            "similarity": scores[record_id],
+            "recency": scoring.recency(age(row, at), weights.half_life_seconds),
+            "importance": scoring.importance(row["importance"]),
+        }
+        scores[record_id] = scoring.composite(**parts, scoring=weights)
+        told[record_id] = parts
+    return told
+
+
+def decayed(
+    pool: Pool,
+    question: Question,
+    scores: dict[str, float],
+    at: dt.datetime,
+    strengths: Mapping[str, tuple[float, dt.datetime | None]],
+) -> Told:
+    """Let what is old and was seldom recalled fade, where that is asked (B377)."""
+    if question.decay_days is None:
+        return {}
+    told = {}
+    for record_id, row in pool.rows.items():
+        strength, last = strengths.get(record_id, (1.0, None))
+        elapsed = age(row, at) if last is None else (at - last).total_seconds()
+        factor = scoring.decay(elapsed, question.decay_days, strength)
+        scores[record_id] *= factor
+        told[record_id] = {"decay": factor}
+    return told
+
+
+def trusted(
+    pool: Pool,
+    question: Question,
+    scores: dict[str, float],
+    factors: Mapping[str, float] | None,
+) -> Told:
+    """Discount what is not first-party, unless that is switched off (B371 to B373)."""
+    if not question.trust_weighting:
+        return {}
+    told = {}
+    for record_id, row in pool.rows.items():
+        gated = row["gate"] != "open"
+        factor = scoring.trust_factor(row["trust"], gated, factors)
+        scores[record_id] *= factor
+        told[record_id] = {"trust": factor}
+    return told
+
+
+def age(row: Row, at: dt.datetime) -> float:
+    """Return the seconds since it happened, or else was written."""
+    then = dt.datetime.fromisoformat(row["happened_at"] or row["created_at"])
+    return (at - then).total_seconds()

@@ -1,0 +1,100 @@
+"""How a recall may be asked: every option, in one place."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, TypedDict
+
+from prism_memory.types.scoring import Scoring
+from prism_memory.types.vocabulary import Kind, Tier
+
+
+class Options(TypedDict, total=False):
+    """Options of a recall; what is not given takes ``SEARCH_DEFAULTS``, then its own.
+
+    What is narrowed: of each collection, None does not narrow and an empty one lets
+    nothing through. All of it holds in every leg, before any limit.
+
+    Args:
+        kinds: Only these.
+        tiers: Only these.
+        namespaces: Only these.
+        tags: Only what has one of these among the ``tags`` of its metadata.
+        partition: Only this one, matched exactly.
+        filter: Conditions on the metadata; see ``prism_memory.db.filters``.
+        ids: Only these records; 256 at most (``recall_ids``).
+        as_of: Moment that validity is judged by; now when None. Aware.
+        known_at: Only what was there and in sight at this moment too; what changed
+            since is marked ``changed``. Aware.
+        require_consent: Only what was consented to; the memory's when None.
+        include_superseded: Validity is not judged. Trust option.
+        include_quarantined: What the gate holds back too. Trust option.
+
+        legs: ``hybrid`` (vector and text), one of ``vector``, ``text``, ``recency``,
+            or a collection of these.
+        fusion: ``convex`` mixes scores, ``rrf`` ranks, ``blend`` is cosine and the
+            share of the question's words, without what stands around.
+        weights: By leg, 0 or more; a missing one counts 1. Of ``convex`` and ``rrf``.
+        rrf_k: Rank offset of ``rrf``, above 0; 60 when None.
+        blend: Share of the words in ``blend``, 0..1; 0.2 when None.
+        context: Let what stands around a record speak for it. True unless the fusion
+            is ``blend`` or text is not asked.
+        scoring: Weights of recency and importance beside similarity.
+        trust_weighting: Discount what is not first-party. Trust option, on.
+        decay_days: Multiply by ``exp(-age / decay_days)``, slower for what was recalled
+            often. One query more.
+        reranker: Alias of ``RERANKERS``; the setting when None, none when empty.
+        diversity: 0..1, the share of relevance in maximal marginal relevance; None, as
+            1, chooses by score alone. One query more.
+        multi_query: Questions asked in all, this one and variants of it, 1..8.
+        hyde: Search also for what is near a made-up answer.
+        transformer: Alias of ``TRANSFORMERS``, which makes both; the setting when None.
+
+        message_range: Rows shown before and after each hit, 0..4. One query more.
+        explain: Say of each hit why it is where it is. One query more.
+        deadline_seconds: Longest the call may take, above 0.
+        cancelled: Asked between steps; True stops there.
+        reinforce: Strengthen the hits, later and in the background.
+    """
+
+    kinds: Collection[Kind] | None
+    tiers: Collection[Tier] | None
+    namespaces: Collection[str] | None
+    tags: Collection[str] | None
+    partition: str | None
+    filter: Mapping[str, Any] | None
+    ids: Collection[uuid.UUID] | None
+    as_of: dt.datetime | None
+    known_at: dt.datetime | None
+    require_consent: bool | None
+    include_superseded: bool
+    include_quarantined: bool
+
+    legs: str | Collection[str]
+    fusion: str
+    weights: Mapping[str, float] | None
+    rrf_k: float | None
+    blend: float | None
+    context: bool | None
+    scoring: Scoring | None
+    trust_weighting: bool
+    decay_days: float | None
+    reranker: str | None
+    diversity: float | None
+    multi_query: int | None
+    hyde: bool
+    transformer: str | None
+
+    message_range: int | None
+    explain: bool
+    deadline_seconds: float | None
+    cancelled: Callable[[], bool] | None
+    reinforce: bool
+
+
+TRUST_OPTIONS: Final = frozenset(
+    {"include_superseded", "include_quarantined", "trust_weighting", "require_consent"}
+)
+"""What a caller must ask for by name, each time: no default may (B370)."""
