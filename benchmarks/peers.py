@@ -196,6 +196,9 @@ def _take_times(
         for name, times in interleaved(asked, questions).items():
             tell(report, name, f"p50_ms.{size}", p50(times))
             tell(report, name, f"p95_ms.{size}", p95(times))
+            # No figure to compare, but what the time was spent on.
+            pages = [len(asked[name](question)) for question in questions]
+            report.add(name, f"rows of {WANTED}, {size}", sum(pages) / len(pages))
 
 
 def _ask(system: System, owner: str, question: str) -> list[str]:
