@@ -349,7 +349,14 @@ def table_messages(using: str) -> Iterator[checks.CheckMessage]:
     if not columns:
         return  # ``migrate`` runs these checks before it makes the tables
     for table, wanted in SCOPED.items():
-        missing = sorted(set(wanted) - columns.get(table, set()))
+        if table not in columns:
+            yield checks.Warning(
+                f"There is no table {table} yet.",
+                hint="Run manage.py migrate.",
+                id="prism_memory.W029",
+            )
+            continue  # an error would keep ``migrate`` from making it
+        missing = sorted(set(wanted) - columns[table])
         if missing:
             yield checks.Error(
                 f"The table {table} lacks {', '.join(missing)}, so rows have no scope.",

@@ -378,6 +378,17 @@ def test_an_old_pgvector_is_named(available: str, made: str | None, old: bool) -
 
 
 @pytest.mark.django_db
+def test_a_table_that_is_still_to_be_made_keeps_nobody_from_migrating() -> None:
+    """``migrate`` runs the checks first: an upgrade brings new tables."""
+    ask("DROP TABLE prism_memory_recalltrace")
+    with configured(EMBEDDER="none"):
+        (message,) = of_database()
+    assert ids([message]) == ["W029"]
+    assert not message.is_serious()
+    assert "prism_memory_recalltrace" in message.msg
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("table", checks.SCOPED)
 def test_a_table_without_its_scope_columns_is_named(table: str) -> None:
     """B23."""
