@@ -2,12 +2,14 @@
 
 What a careful person would write who needs no governance: the tenant and the scope are
 all that is filtered, the legs give ids and scores alone, nothing is fused, and no
-object is made of a row. The statements are prepared, as psycopg does by itself.
+object is made of a row. The statements are prepared, as psycopg does by itself, with
+one plan each, and their limits are those of recall.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, LiteralString
 
 import psycopg
 from psycopg import sql
@@ -22,14 +24,21 @@ from prism_memory.recall.candidates import (
     HNSW_EF_SEARCH,
     search_languages,
 )
+from prism_memory.recall.candidates.text import TERM_ROWS
 from prism_memory.types import Scope, Vector
 
+Rows = list[tuple[Any, ...]]
+
 EXACT: Final = """
-SELECT record_id, vector <=> %(vector)s::halfvec AS distance
-  FROM prism_memory_embedding
- WHERE tenant = %(tenant)s::text AND space_id = {space_id}
-   AND scope_id = ANY(%(scope_ids)s::uuid[]) AND vector IS NOT NULL
- ORDER BY distance LIMIT %(rows)s::integer
+SELECT near.record_id, near.distance
+  FROM unnest(%(scope_ids)s::uuid[]) AS scope(id)
+ CROSS JOIN LATERAL (
+       SELECT record_id, vector <=> %(vector)s::halfvec AS distance
+         FROM prism_memory_embedding
+        WHERE tenant = %(tenant)s::text AND space_id = {space_id}
+          AND scope_id = scope.id AND vector IS NOT NULL
+       OFFSET 0) AS near
+ ORDER BY near.distance LIMIT {rows}
 """
 
 INDEX: Final = """
@@ -39,18 +48,18 @@ SELECT record_id, vector::halfvec({dimensions})
  WHERE tenant = %(tenant)s::text AND space_id = {space_id}
    AND coalesce(scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
  ORDER BY vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions})
- LIMIT %(rows)s::integer
+ LIMIT {rows}
 """
 
-WORDS: Final = r"""
+LOOKED: Final = r"""
 WITH terms AS MATERIALIZED (
   SELECT lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''')
                   || '''')::tsquery AS query
     FROM (SELECT DISTINCT unnest(tsvector_to_array(
                    to_tsvector(language::regconfig, %(query)s::text))) AS lexeme
             FROM unnest(%(languages)s::text[]) AS language) AS words),
-matches AS MATERIALIZED (
-  SELECT matched.id, terms.lexeme,
+looked AS MATERIALIZED (
+  SELECT terms.lexeme, terms.query, matched.id, matched.search,
          ts_rank(matched.search, terms.query) / 0.0607927 AS frequency,
          length(matched.search) AS length
     FROM terms
@@ -58,21 +67,82 @@ matches AS MATERIALIZED (
          SELECT record.id, record.search
            FROM prism_memory_record AS record
           WHERE record.tenant = %(tenant)s::text
-            AND record.scope_id = ANY(%(scope_ids)s::uuid[])
+            AND coalesce(record.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
             AND record.search @@ (%(sight)s::tsquery && terms.query)
-         OFFSET 0) AS matched),
+          LIMIT {term_rows} + 1) AS matched)"""
+
+COMMON: Final = """
+SELECT coalesce(bool_or(held > {term_rows}), FALSE)
+  FROM (SELECT count(*) AS held FROM looked GROUP BY lexeme) AS counted
+"""
+
+WORDS: Final = """,
+counted AS MATERIALIZED (
+  SELECT lexeme, count(*)::float8 AS records FROM looked GROUP BY lexeme),
+matches AS (SELECT lexeme, id, frequency, length FROM looked)"""
+
+BOUNDED: Final = """,
+sample AS MATERIALIZED (
+  SELECT newest.search
+    FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
+   CROSS JOIN LATERAL (
+         SELECT record.search FROM prism_memory_record AS record
+          WHERE record.tenant = %(tenant)s::text AND record.scope_id = one.scope_id
+          ORDER BY record.sequence DESC LIMIT 500) AS newest),
+counted AS MATERIALIZED (
+  SELECT lexeme, query, held > {term_rows} AS common,
+         CASE WHEN held <= {term_rows} THEN held::float8
+              ELSE greatest(held::float8, %(records)s::bigint * (
+                     SELECT (count(*) FILTER (WHERE sample.search @@ query) + 0.5)
+                            / (count(*) + 1.0) FROM sample)) END AS records
+    FROM (SELECT lexeme, query, count(*) AS held
+            FROM looked GROUP BY lexeme, query) AS held),
+commons AS MATERIALIZED (
+  SELECT lexeme, query FROM counted WHERE common ORDER BY records, lexeme LIMIT 8),
+pairs AS MATERIALIZED (
+  SELECT string_agg('(' || one.query::text || ' & ' || other.query::text || ')', ' | '
+         )::tsquery AS query
+    FROM commons AS one JOIN commons AS other ON one.lexeme < other.lexeme),
+pool AS MATERIALIZED (
+  SELECT DISTINCT ON (id) id, search
+    FROM (SELECT id, search
+            FROM (SELECT looked.id, looked.search, common, row_number() OVER (
+                           PARTITION BY lexeme
+                           ORDER BY looked.frequency DESC, looked.length,
+                                    looked.id) AS place
+                    FROM looked JOIN counted USING (lexeme)) AS best
+           WHERE NOT common OR place <= {rows}
+          UNION ALL
+          SELECT matched.id, matched.search
+            FROM pairs
+           CROSS JOIN LATERAL (
+                 SELECT record.id, record.search
+                   FROM prism_memory_record AS record
+                  WHERE record.tenant = %(tenant)s::text
+                    AND coalesce(record.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
+                    AND record.search @@ (%(sight)s::tsquery && pairs.query)
+                  LIMIT {term_rows}) AS matched) AS every
+   ORDER BY id),
+matches AS MATERIALIZED (
+  SELECT lexeme, id, frequency, length
+    FROM looked JOIN counted USING (lexeme) WHERE NOT common
+  UNION ALL
+  SELECT counted.lexeme, pool.id,
+         ts_rank(pool.search, counted.query) / 0.0607927, length(pool.search)
+    FROM counted JOIN pool ON counted.common AND pool.search @@ counted.query)"""
+
+SCORED: Final = """,
 weights AS MATERIALIZED (
-  SELECT lexeme,
-         ln(1 + (greatest(%(records)s::bigint, count(*)) - count(*) + 0.5)
-                / (count(*) + 0.5)) AS weight
-    FROM matches GROUP BY lexeme)
+  SELECT lexeme, ln(1 + (greatest(%(records)s::bigint, records) - records + 0.5)
+                        / (records + 0.5)) AS weight
+    FROM counted)
 SELECT id, sum(weight * frequency * (%(k1)s::float8 + 1)
              / (frequency + %(k1)s::float8
                 * (1 - %(b)s::float8 + %(b)s::float8 * length / mean))) AS bm25
   FROM matches
   JOIN weights USING (lexeme)
  CROSS JOIN (SELECT avg(length) AS mean FROM matches) AS lengths
- GROUP BY id ORDER BY bm25 DESC LIMIT %(rows)s::integer
+ GROUP BY id ORDER BY bm25 DESC, id LIMIT {rows}
 """
 
 
@@ -97,22 +167,40 @@ class Floor:
                 " set_config('hnsw.max_scan_tuples', %s, false)",
                 [str(HNSW_EF_SEARCH), str(settings.HNSW_MAX_SCAN_TUPLES)],
             )
-        constants = {
+        self._connection.execute("SET plan_cache_mode = force_generic_plan")
+        self._constants = {
             "space_id": sql.Literal(space.id),
             "dimensions": sql.Literal(space.identity.dimensions),
+            "rows": sql.Literal(Question("?", Limits().top_k).candidate_rows),
+            "term_rows": sql.Literal(TERM_ROWS),
         }
-        self._near = sql.SQL(INDEX if indexed else EXACT).format(**constants)
         self._given = parameters(scope, records)
+        self._near = self._composed(INDEX if indexed else EXACT)
+        self._words = self._composed(LOOKED + WORDS + SCORED)
 
-    def __call__(self, query: str, vector: Vector) -> None:
-        """Run both statements and fetch their rows."""
+    def learn(self, questions: Sequence[str]) -> None:
+        """Bound the text leg if a question has a common word, as recall learns to."""
+        check = self._composed(LOOKED + COMMON)
+        for query in questions:
+            row = self._connection.execute(check, self._given | {"query": query})
+            if row.fetchall()[0][0]:
+                self._words = self._composed(LOOKED + BOUNDED + SCORED)
+                return
+
+    def __call__(self, query: str, vector: Vector) -> tuple[Rows, Rows]:
+        """Run both statements; return the rows of the vectors and of the words."""
         text = f"[{','.join(format(value, '.6g') for value in vector)}]"
-        self._connection.execute(self._near, self._given | {"vector": text}).fetchall()
-        self._connection.execute(WORDS, self._given | {"query": query}).fetchall()
+        given = self._given | {"vector": text}
+        near = self._connection.execute(self._near, given).fetchall()
+        given = self._given | {"query": query}
+        return near, self._connection.execute(self._words, given).fetchall()
 
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+    def _composed(self, statement: LiteralString) -> sql.Composed:
+        return sql.SQL(statement).format(**self._constants)
 
 
 def parameters(scope: Scope, records: int) -> dict[str, Any]:

@@ -82,6 +82,7 @@ def _measure(
     embed = partial(backends.embed, backends.get_embedder(), role="query")
     vectors = {question: embed([question])[0] for question in questions}
     floor = Floor(scope, size, space, indexed=_goes_by_index(memory, questions))
+    floor.learn(questions)
     times = interleaved(
         {"recall": memory.recall, "floor": lambda text: floor(text, vectors[text])},
         questions,
