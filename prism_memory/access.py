@@ -114,11 +114,15 @@ class Reader:
         texts = named("access")
         rule = sql.SQL(texts["visible"]).format(unwithheld=unwithheld())
         parts: list[sql.Composable] = [rule]
-        if self.tags is not None:
-            parts.append(sql.SQL(texts["tagged"]))
-        if self.known_at is not None:
-            parts.append(sql.SQL(texts["known"]))
+        # Only what is asked for: a clause that lets everything through is parsed too.
+        parts += [sql.SQL(texts[name]) for name in self.narrowed_by]
         return sql.SQL("\nAND ").join([*parts, self.where.text])
+
+    @property
+    def narrowed_by(self) -> list[str]:
+        """What is given that narrows sight, but for the metadata."""
+        names = (*NARROWING, "partition", "known_at")
+        return [name for name in names if getattr(self, name) is not None]
 
     def narrowing(self) -> tuple[sql.Composable, dict[str, Any]] | None:
         """Return what an index can answer of the rule, and its parameters.
@@ -132,9 +136,7 @@ class Reader:
     @property
     def is_narrowed(self) -> bool:
         """Whether more than the scope decides which of its records are in sight."""
-        asked = (self.partition, self.known_at, *(getattr(self, n) for n in NARROWING))
-        filtered = self.where.comparisons > 0
-        return self.strict or filtered or any(part is not None for part in asked)
+        return self.strict or self.where.comparisons > 0 or bool(self.narrowed_by)
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of the rule's parameters."""

@@ -73,13 +73,17 @@ def by_score(rows: Mapping[str, Row], column: str) -> dict[str, float]:
     taken relative to that.
     """
     told = {i: row[column] for i, row in rows.items() if row[column] is not None}
-    least = min((told[i] for i in told if is_found(rows[i])), default=0.0)
-    return {i: max(score, least) for i, score in told.items()}
+    beside = [i for i in told if not is_found(rows[i])]
+    if beside:
+        least = min((told[i] for i in told.keys() - beside), default=0.0)
+        told |= {i: max(told[i], least) for i in beside}
+    return told
 
 
 def is_found(row: Row) -> bool:
     """Tell whether any leg found it; else it stands beside one that was."""
-    return any(row[rank] is not None for rank, _ in COLUMNS.values())
+    ranks = row["vector_rank"], row["text_rank"], row["recency_rank"]
+    return ranks != (None, None, None)
 
 
 @dataclass(frozen=True)
@@ -214,11 +218,14 @@ def trusted(
     if not question.trust_weighting:
         return {}
     told = {}
+    known: dict[tuple[str, str], float] = {}
     for record_id, row in pool.rows.items():
-        gated = row["gate"] != "open"
-        factor = scoring.trust_factor(row["trust"], gated, factors)
-        scores[record_id] *= factor
-        told[record_id] = {"trust": factor}
+        kind = (row["trust"], row["gate"])
+        if kind not in known:
+            gated = row["gate"] != "open"
+            known[kind] = scoring.trust_factor(row["trust"], gated, factors)
+        scores[record_id] *= known[kind]
+        told[record_id] = {"trust": known[kind]}
     return told
 
 

@@ -23,11 +23,6 @@ AND (NOT EXISTS (
        WHERE edge.tenant = record.tenant
          AND edge.record_id = record.id
          AND edge.source_ref <> 'record:' || record.id::text)) IS TRUE
-AND (%(kinds)s::text[] IS NULL OR record.kind = ANY(%(kinds)s::text[]))
-AND (%(tiers)s::text[] IS NULL OR record.tier = ANY(%(tiers)s::text[]))
-AND (%(namespaces)s::text[] IS NULL OR record.namespace = ANY(%(namespaces)s::text[]))
-AND (%(partition)s::text IS NULL OR record.partition = %(partition)s::text)
-AND (%(ids)s::uuid[] IS NULL OR record.id = ANY(%(ids)s::uuid[]))
 
 -- name: unwithheld
 -- What the row called "record" says of itself. The words of rows that do not pass weigh
@@ -55,12 +50,28 @@ AND (NOT EXISTS (
          AND stone.reason <> 'corrected'
          AND stone.cleared_at IS NULL)) IS TRUE
 
--- name: tagged
+-- name: kinds
+-- This and what follows belongs to the rule where a reader narrows what they see.
+    record.kind = ANY(%(kinds)s::text[])
+
+-- name: tiers
+    record.tier = ANY(%(tiers)s::text[])
+
+-- name: namespaces
+    record.namespace = ANY(%(namespaces)s::text[])
+
+-- name: partition
+    record.partition = %(partition)s::text
+
+-- name: ids
+    record.id = ANY(%(ids)s::uuid[])
+
+-- name: tags
 -- Whether the row called "record" has one of the tags. A tag alone may be a plain text.
     jsonb_typeof(record.metadata -> 'tags') IN ('array', 'string')
 AND jsonb_exists_any(record.metadata -> 'tags', %(tags)s::text[])
 
--- name: known
+-- name: known_at
 -- Whether the row called "record", which is in sight now, was there and in sight at an
 -- earlier moment too. What blocks it now has been asked; what was lifted since may have
 -- blocked it then.
