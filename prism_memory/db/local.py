@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,9 @@ from psycopg.errors import QueryCanceled
 from prism_memory.errors import DeadlineExceeded
 
 TIMEOUT: Final = "statement_timeout"
+
+MOST_MILLISECONDS: Final = 2**31 - 1
+"""PostgreSQL takes no longer timeout: 24 days."""
 
 SHORTER: Final = """
 least(%s::bigint, coalesce(nullif((extract(
@@ -39,7 +43,8 @@ def local_settings(
     Raises:
         DeadlineExceeded: A statement ran into ``timeout_seconds``.
     """
-    hosted = transaction.get_connection(using).in_atomic_block
+    connection = transaction.get_connection(using)
+    hosted = connection.in_atomic_block or not connection.get_autocommit()
     end = None if timeout_seconds is None else time.monotonic() + timeout_seconds
     try:
         with transaction.atomic(using=using):
@@ -77,8 +82,11 @@ def _exchange(
         name: ("%s", [value]) for name, value in values.items()
     }
     if timeout_seconds is not None:
-        most = max(1, int(timeout_seconds * 1000))
+        # Rounded up: stopped any earlier, it would not be late yet.
+        most = max(1, math.ceil(min(timeout_seconds * 1000, MOST_MILLISECONDS)))
         given[TIMEOUT] = (SHORTER, [most, most])
+    if not given:
+        return {}
     asked = ", ".join("current_setting(%s, true)" for _ in given)
     sets = ", ".join(f"set_config(%s, {text}, true)" for text, _ in given.values())
     bound = [part for name, (_, parts) in given.items() for part in (name, *parts)]
