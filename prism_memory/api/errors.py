@@ -33,7 +33,7 @@ STATUS: Final[dict[type[errors.PrismMemoryError], HTTPStatus]] = {
     errors.Conflict: HTTPStatus.CONFLICT,
     errors.LimitExceeded: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.Aborted: HTTPStatus.REQUEST_TIMEOUT,
-    errors.DeadlineExceeded: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.DeadlineExceeded: HTTPStatus.GATEWAY_TIMEOUT,
     errors.Unsupported: HTTPStatus.NOT_IMPLEMENTED,
     errors.Misconfigured: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.EmbedderMismatch: HTTPStatus.SERVICE_UNAVAILABLE,

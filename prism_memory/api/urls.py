@@ -10,7 +10,7 @@ from prism_memory.api.health.views import LiveView, ReadyView
 from prism_memory.api.limits.views import LimitsView
 from prism_memory.api.memories.views import ConsentView, MemoriesView, MemoryView
 from prism_memory.api.pending.views import PendingView
-from prism_memory.api.recall.views import RecallView
+from prism_memory.api.recall.views import DeepRecallView, RecallView
 
 app_name = "prism_memory_api"
 
@@ -20,6 +20,7 @@ urlpatterns = [
     path("memories/<str:memory_id>", MemoryView.as_view(), name="memory"),
     path("memories/<str:memory_id>/consent", ConsentView.as_view(), name="consent"),
     path("recall", RecallView.as_view(), name="recall"),
+    path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
     path("pending", PendingView.as_view(), name="pending"),
     path("limits", LimitsView.as_view(), name="limits"),
     path("health/live", LiveView.as_view(), name="health-live"),

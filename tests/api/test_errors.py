@@ -49,7 +49,7 @@ def test_every_domain_error_has_one_status() -> None:
         ("conflict", {409}),
         ("limit", {413, 422}),
         ("aborted", {408}),
-        ("deadline", {503}),
+        ("deadline", {504}),
         ("unsupported", {501}),
         ("misconfigured", {503}),
         ("embedder_mismatch", {503}),

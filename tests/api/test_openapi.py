@@ -128,6 +128,7 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/memories/{memory_id}",
         "/memories/{memory_id}/consent",
         "/recall",
+        "/recall/deep",
         "/pending",
         "/limits",
         "/health/live",

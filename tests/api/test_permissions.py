@@ -46,6 +46,7 @@ ROWS = {
     ("memory", "GET"): Row(Permission.READ),
     ("consent", "POST"): Row(Permission.GOVERN, 204, {"visible": True}, below=404),
     ("recall", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
+    ("recall-deep", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
     ("pending", "GET"): Row(Permission.READ),
     ("limits", "GET"): Row(Permission.READ),
     ("health-live", "GET"): Row(None),
