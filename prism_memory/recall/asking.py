@@ -18,6 +18,7 @@ from prism_memory.recall.variants import Transformer, Variants, variants_of
 from prism_memory.types import Vector
 
 UNCONFIGURED: Final = "no embedder is configured"
+EMPTY: Final = "nothing is embedded yet"
 UNAVAILABLE: Final = "the embedder is unavailable"
 REFUSED: Final = "the embedder refused the question"
 
@@ -72,7 +73,7 @@ def ask(
     """
     wants_vectors = "vector" in question.asked
     embed = embedding(providers, timeout_seconds) if wants_vectors else None
-    lost = UNCONFIGURED if wants_vectors and embed is None else ""
+    lost = missing(providers) if wants_vectors and embed is None else ""
     try:
         found = _variants(question, providers, embed, timeout_seconds)
     except (ProviderUnavailable, ProviderRejected) as error:
@@ -96,6 +97,11 @@ def embedding(
     if embed is None or providers.leg is None:
         return None
     return lambda texts: embed(texts, timeout_seconds)
+
+
+def missing(providers: Providers) -> str:
+    """Return why nothing embeds: there is no embedder, or no space yet to look in."""
+    return UNCONFIGURED if providers.embed is None else EMPTY
 
 
 def _variants(

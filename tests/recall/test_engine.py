@@ -292,6 +292,12 @@ def test_without_an_embedder_words_answer() -> None:
     assert found.degraded == "no embedder is configured"
 
 
+def test_before_anything_is_written_the_embedder_is_not_said_to_be_missing() -> None:
+    found = memory().recall(TEA)
+
+    assert (found.hits, found.degraded) == ((), "nothing is embedded yet")
+
+
 def test_secrets_are_never_shown() -> None:
     """B133: also those stored before they were known as such."""
     memory().remember(Entry(TEA, metadata={"note": "tea"}), wait=True)
