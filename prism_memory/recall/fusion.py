@@ -221,30 +221,9 @@ def shares(
     return {leg: weight / most if most else 1.0 for leg, weight in told.items()}
 
 
-NO_RANK: Final = 2**31
-"""After all that a leg found."""
+def order(scores: Mapping[str, float], sequences: Mapping[str, int]) -> list[str]:
+    """Return the ids by score, then sequence, then id (B114).
 
-
-def order(
-    scores: Mapping[str, float],
-    candidates: Iterable[Candidate],
-    sequences: Mapping[str, int],
-) -> list[str]:
-    """Return the ids by score, then best rank in any leg, then sequence, then id.
-
-    The order of the candidates does not matter.
+    No leg's rank comes between: of equals it goes by the id.
     """
-    best: dict[str, int] = {}
-    for candidate in candidates:
-        rank = best.get(candidate.record_id, candidate.rank)
-        best[candidate.record_id] = min(rank, candidate.rank)
-
-    def place(record_id: str) -> tuple[float, int, int, str]:
-        return (
-            -scores[record_id],
-            best.get(record_id, NO_RANK),
-            sequences[record_id],
-            record_id,
-        )
-
-    return sorted(scores, key=place)
+    return sorted(scores, key=lambda i: (-scores[i], sequences[i], i))

@@ -15,7 +15,6 @@ from prism_memory.recall.blending import BLEND, blend, coverage
 from prism_memory.recall.context import Place, with_context
 from prism_memory.recall.fusion import RRF_K, order, rrf_of, weighted_convex
 from prism_memory.recall.question import Question
-from prism_memory.types import Candidate
 
 Row = Mapping[str, Any]
 
@@ -52,13 +51,6 @@ class Pool:
                 by_place(ranks) if score is None else by_score(rows, score)
             )
         self.rows = {**rows, **self.rows}
-
-    def candidates(self) -> Iterable[Candidate]:
-        """Yield what each leg found."""
-        for leg, ranks in self.ranks.items():
-            for record_id, rank in ranks.items():
-                score = self.scores[leg].get(record_id, 0.0)
-                yield Candidate(record_id, leg, rank, score)
 
 
 def by_place(ranks: Mapping[str, int]) -> dict[str, float]:
@@ -127,7 +119,7 @@ def rank(
         for record_id, told in step.items():
             signals[record_id].update(told)
     sequences = {i: row["sequence"] for i, row in pool.rows.items()}
-    return Ranked(order(scores, pool.candidates(), sequences), scores, signals)
+    return Ranked(order(scores, sequences), scores, signals)
 
 
 def fused(pool: Pool, question: Question) -> dict[str, float]:

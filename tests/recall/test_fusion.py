@@ -67,8 +67,8 @@ def test_fusing_does_not_depend_on_the_order_of_lists(
     shuffler.shuffle(shuffled)
     sequences = {c.record_id: hash(c.record_id) % 3 for c in listed}
 
-    first = order(reciprocal_rank(listed), listed, sequences)
-    second = order(reciprocal_rank(shuffled), shuffled, sequences)
+    first = order(reciprocal_rank(listed), sequences)
+    second = order(reciprocal_rank(shuffled), sequences)
 
     assert reciprocal_rank(listed) == reciprocal_rank(shuffled)
     assert first == second
@@ -85,12 +85,12 @@ def test_what_two_legs_find_beats_what_one_finds_at_the_same_ranks(
         assert scores[candidate.record_id] >= 1 / (RRF_K + candidate.rank)
 
 
-def test_ties_go_by_best_rank_then_sequence_then_id() -> None:
-    """B114, B364."""
-    listed = candidates({"vector": [A], "text": [B], "recency": [C]})
-    scores = reciprocal_rank(listed)
+def test_ties_go_by_sequence_then_id() -> None:
+    """B114."""
+    scores = {A: 0.5, C: 0.5, B: 0.5}
 
-    assert order(scores, listed, {A: 2, B: 1, C: 1}) == [B, C, A]
+    assert order(scores, {A: 2, B: 1, C: 1}) == [B, C, A]
+    assert order({**scores, A: 0.6}, {A: 2, B: 1, C: 1}) == [A, B, C]
 
 
 def test_relative_scores_are_mixed_in_equal_shares() -> None:
