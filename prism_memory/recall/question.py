@@ -106,11 +106,12 @@ def legs_of(given: str | Collection[str]) -> tuple[str, ...]:
         Invalid: There are no such legs, or none.
     """
     named: object = HYBRID if given == "hybrid" else given
-    names = {named} if isinstance(named, str) else named
-    if not isinstance(names, Collection) or not names or not {*names} <= {*LEGS}:
+    names = [named] if isinstance(named, str) else named
+    listed = [*names] if isinstance(names, Collection) else []
+    if not listed or any(name not in LEGS for name in listed):
         message = f"legs must be hybrid, or some of {', '.join(LEGS)}."
         raise Invalid(message, field="legs")
-    return tuple(leg for leg in LEGS if leg in names)
+    return tuple(leg for leg in LEGS if leg in listed)
 
 
 def check_weights(weights: object) -> None:
