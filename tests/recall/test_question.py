@@ -1,0 +1,91 @@
+"""What is asked is checked before anything is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from prism_memory.errors import Invalid
+from prism_memory.recall.question import LEGS, Question, legs_of
+
+
+def question(**asked: Any) -> Question:
+    return Question("tea?", **{"top_k": 5, **asked})
+
+
+@pytest.mark.parametrize(
+    ("given", "legs"),
+    [
+        ("hybrid", ("vector", "text")),
+        ("text", ("text",)),
+        (["text", "vector"], ("vector", "text")),
+        ({"recency", "text"}, ("text", "recency")),
+        (("text", "text"), ("text",)),
+        (LEGS, LEGS),
+    ],
+)
+def test_legs_are_asked_in_one_order_each_once(given: Any, legs: Any) -> None:
+    assert legs_of(given) == legs
+
+
+@pytest.mark.parametrize(
+    "bad", ["both", "", [], None, 1, ["hybrid"], ["text", 1], [["text"]], b"text"]
+)
+def test_legs_that_are_not_there_are_refused(bad: Any) -> None:
+    with pytest.raises(Invalid) as raised:
+        question(legs=bad)
+    assert raised.value.field == "legs"
+
+
+@pytest.mark.parametrize(
+    ("top_k", "rows"), [(0, 32), (5, 32), (6, 64), (10, 64), (11, 128), (32, 128)]
+)
+def test_more_candidates_are_asked_for_than_are_shown(top_k: int, rows: int) -> None:
+    """B125, B367: at least four times as many, and few numbers."""
+    assert question(top_k=top_k).candidate_rows == rows
+    assert rows >= 4 * top_k
+
+
+@pytest.mark.parametrize(
+    ("asked", "used"),
+    [
+        ({}, True),
+        ({"fusion": "rrf"}, True),
+        ({"fusion": "blend"}, False),
+        ({"legs": "vector"}, False),
+        ({"legs": "recency"}, False),
+        ({"legs": "text"}, True),
+        ({"context": False}, False),
+        ({"fusion": "blend", "context": True}, True),
+        ({"legs": "vector", "context": True}, True),
+    ],
+)
+def test_what_stands_around_speaks_unless_the_ranking_is_another(
+    asked: dict[str, Any], used: bool
+) -> None:
+    assert question(**asked).uses_context is used
+
+
+def test_a_leg_without_a_weight_counts_1() -> None:
+    """B363."""
+    weights = {"text": 3.0, "recency": 9.0}
+
+    assert question().weight_of == {"vector": 1.0, "text": 1.0}
+    assert question(weights=weights).weight_of == {"vector": 1.0, "text": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("asked", "varied"),
+    [
+        ({}, False),
+        ({"multi_query": 1}, False),
+        ({"multi_query": 2}, True),
+        ({"hyde": True}, True),
+    ],
+)
+def test_a_transformer_has_something_to_do_only_if_asked(
+    asked: dict[str, Any], varied: bool
+) -> None:
+    """B378, B379."""
+    assert question(**asked).is_varied is varied
