@@ -182,6 +182,7 @@ looked AS MATERIALIZED (
                   WHERE record.tenant = %(tenant)s::text
                     AND coalesce(record.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
                     AND record.search @@ (sight.query && terms.query)
+                    AND {contained}
                  OFFSET 0) AS record
           WHERE {searched}
           LIMIT {term_rows} + 1) AS matched),
@@ -264,6 +265,7 @@ pool AS MATERIALIZED (
                             AND coalesce(
                                   record.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
                             AND record.search @@ (sight.query && pairs.query)
+                            AND {contained}
                          OFFSET 0) AS record
                   WHERE {searched}
                   LIMIT {term_rows}) AS matched) AS every

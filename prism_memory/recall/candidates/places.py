@@ -28,11 +28,15 @@ class Size:
     common: bool = False
 
     def seen(self, plan: Plan, row: dict[str, Any], *, indexed: bool) -> Size:
-        """Return what a whole answer says; what was not asked stays as it was."""
+        """Return what a whole answer says; what was not asked stays as it was.
+
+        That there are common words stays known: a question of rare ones has as good an
+        answer, and the next need not learn it anew.
+        """
         large = indexed and row["vectors"] > settings.EXACT_SCAN_ROWS
         return Size(
             large=large if "vector" in plan.legs else self.large,
-            common=row["bounded"] if "text" in plan.legs else self.common,
+            common=self.common or plan.bounded,
         )
 
 

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from prism_memory.access import Reader, changed, unwithheld
 from prism_memory.db.queries import named
-from prism_memory.recall.candidates import vector
+from prism_memory.recall.candidates import text, vector
 from prism_memory.recall.candidates.text import TERM_ROWS
 
 ANCHORS: Final = 16
@@ -46,6 +46,7 @@ def statement(reader: Reader, plan: Plan, space_id: int, dimensions: int) -> str
         plan,
         reader.condition().as_string(None),
         vector.narrowed(reader).as_string(None),
+        text.contained(reader).as_string(None),
         space_id,
         dimensions,
         reader.known_at is not None,
@@ -57,6 +58,7 @@ def _composed(
     plan: Plan,
     visible: str,
     narrowed: str,
+    contained: str,
     space_id: int,
     dimensions: int,
     known: bool,
@@ -74,6 +76,7 @@ def _composed(
         "anchors": sql.Literal(ANCHORS),
         # Where rows are left out, those in sight must not be crowded out by others.
         "searched": sql.SQL(visible) if plan.bounded else unwithheld(),
+        "contained": sql.SQL(contained if plan.bounded else "TRUE"),
         "search": sql.SQL(", matched.search" if plan.bounded else ""),
     }
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from psycopg import sql
+
+from prism_memory.access import Reader
 from prism_memory.conf import settings
 
 BM25_K1: Final = 0.9
@@ -24,6 +27,12 @@ def parameters(query: str) -> dict[str, Any]:
         "k1": BM25_K1,
         "b": BM25_B,
     }
+
+
+def contained(reader: Reader) -> sql.Composable:
+    """Return what an index says of the rows that the reader's filter leaves."""
+    narrowing = reader.narrowing()
+    return sql.SQL("TRUE") if narrowing is None else narrowing[0]
 
 
 def search_languages() -> list[str]:
