@@ -1,4 +1,4 @@
-"""The page of recall: it names every option, and all that it shows runs."""
+"""The page of recall names every option; what it and the README show runs."""
 
 # ruff: noqa: ARG002 - backends with the signatures of the contract
 
@@ -30,6 +30,7 @@ from prism_memory.types import (
 from tests.rerankers import OVERLAP
 
 PAGE: Final = (CHECKOUT / "docs" / "recall.md").read_text("utf-8")
+README: Final = (CHECKOUT / "README.md").read_text("utf-8")
 BLOCKS: Final = re.findall(
     r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?",
     PAGE,
@@ -156,3 +157,18 @@ def test_the_page_runs_and_prints_what_it_shows(
             compared += 1
 
     assert compared == PAGE.count("```text")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_tour_of_the_readme_finds_what_it_remembered(settings: Any) -> None:
+    settings.PRISM_MEMORY = CONFIGURED
+    names: dict[str, Any] = {}
+
+    for code in re.findall(
+        r"^```python\n(.*?)^```\n", README, re.MULTILINE | re.DOTALL
+    ):
+        if re.search(r"memory\.(remember|recall)\(", code):
+            exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - ours
+
+    assert [hit.text for hit in names["found"]] == ["I moved to Porto in May."]
+    assert len(names["found"].explanations) == 1
