@@ -18,9 +18,16 @@ from prism_memory.backends.registry import Backend
 from prism_memory.conf import NAMESPACE, Setting, Settings, settings, user_settings
 from prism_memory.db.languages import LANGUAGES
 from prism_memory.db.queries import fetch
-from prism_memory.errors import EmbedderMismatch, Invalid, Misconfigured
+from prism_memory.errors import (
+    EmbedderMismatch,
+    Invalid,
+    LimitExceeded,
+    Misconfigured,
+)
 from prism_memory.models import Record
+from prism_memory.recall.options import check_values
 from prism_memory.recall.scoring import check_factors
+from prism_memory.types import Options
 
 OLDEST_PGVECTOR: Final = (0, 8)
 """Iterative index scans came with 0.8."""
@@ -66,6 +73,7 @@ def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
         *unknown_languages(),
         *unimportable(),
         *unusable_factors(),
+        *unusable_defaults(),
     ]
 
 
@@ -166,6 +174,20 @@ def unusable_factors() -> Iterator[checks.CheckMessage]:
         yield checks.Error(
             f"{NAMESPACE}['TRUST_FACTORS'] cannot be used: {error}",
             id="prism_memory.E016",
+        )
+
+
+def unusable_defaults() -> Iterator[checks.CheckMessage]:
+    """Report defaults of a search that no recall could take, or may (B370)."""
+    defaults: object = settings.SEARCH_DEFAULTS
+    if not isinstance(defaults, Mapping) or not defaults:
+        return  # what is no dict is reported as of another type
+    try:
+        check_values(cast("Options", defaults))
+    except (Invalid, LimitExceeded, Misconfigured) as error:
+        yield checks.Error(
+            f"{NAMESPACE}['SEARCH_DEFAULTS'] cannot be used: {error}",
+            id="prism_memory.E030",
         )
 
 

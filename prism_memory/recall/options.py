@@ -147,6 +147,18 @@ def check_defaults(defaults: object) -> Mapping[str, Any]:
     return defaults
 
 
+def check_values(defaults: Options) -> None:
+    """Check defaults of a search as a recall would.
+
+    Raises:
+        Invalid: A value is not acceptable.
+        LimitExceeded: A number is over its limit.
+        Misconfigured: As ``check_defaults``.
+    """
+    anybody = Asker(Scope("anybody"), ReadMode.CHAIN, Limits(), Redaction())
+    request(anybody, "anything", None, check_defaults(defaults))
+
+
 def reader_of(asker: Asker, options: Mapping[str, Any]) -> Reader:
     """Return who reads, and what narrows their sight."""
     terms = asker.limits.filter_terms
