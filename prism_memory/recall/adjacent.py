@@ -47,8 +47,7 @@ def adjacent(
 
 def _item(row: Mapping[str, Any], tenant: str) -> Item:
     scope = Scope(tenant, row["owner"], row["agent"], row["thread"])
-    state = {name: row[name] for name in ("gate", "gate_reason", "changed")}
-    return Item(**{**item_fields(row, scope), **state})
+    return Item(**item_fields(row, scope))
 
 
 @lru_cache(maxsize=64)

@@ -24,12 +24,14 @@ PLAIN: Final = (
     "version",
 )
 TIMES: Final = ("created_at", "happened_at", "valid_from", "valid_to")
+STATE: Final = ("gate", "gate_reason", "changed")
+"""What is odd about a row that a reader asked to see."""
 
 
 def item_fields(row: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
     """Return the fields of an ``Item`` from a row of the recall statement."""
     return {
-        **{name: row[name] for name in PLAIN},
+        **{name: row[name] for name in (*PLAIN, *STATE)},
         **{name: moment(row[name]) for name in TIMES},
         "id": uuid.UUID(row["record_id"]),
         "kind": Kind(row["kind"]),
