@@ -23,7 +23,7 @@ from tests.api.conftest import Caller, refused
 
 pytestmark = pytest.mark.django_db
 
-PATHS = ["memories", "recall", f"memories/{uuid.uuid4()}/consent"]
+PATHS = ["memories", "recall", "recall/deep", f"memories/{uuid.uuid4()}/consent"]
 
 
 @pytest.mark.parametrize(
@@ -187,6 +187,14 @@ def test_odd_text_is_refused_wherever_it_stands(alice: Caller, odd: str) -> None
     questions: list[dict[str, Any]] = [
         {"query": odd},
         {"namespaces": [odd]},
+        {"tags": [odd]},
+        {"legs": [odd]},
+        {"fusion": odd},
+        {"weights": {odd: 1}},
+        {"scoring": {odd: 1}},
+        {"known_at": odd},
+        {"reranker": odd},
+        {"transformer": odd},
         {"partition": odd},
         {"kinds": [odd]},
         {"tiers": [odd]},

@@ -33,6 +33,30 @@ def test_a_recall(known: Caller, django_assert_num_queries: Any) -> None:
         known.recalls("tea")
 
 
+@pytest.mark.parametrize(
+    ("option", "more"),
+    [
+        ({"fusion": "rrf", "weights": {"text": 2}, "tags": []}, 0),
+        ({"scoring": {"importance_weight": 0.5}, "trust_weighting": False}, 0),
+        ({"as_of": "2030-01-01T00:00:00Z", "known_at": "2030-01-01T00:00:00Z"}, 0),
+        ({"include_quarantined": True, "include_superseded": True}, 0),
+        ({"message_range": 1}, 1),  # the rows beside
+        ({"explain": True}, 1),  # lineage and tombstones
+        ({"decay_days": 30}, 1),  # strengths
+        ({"diversity": 0.5}, 1),  # vectors
+    ],
+    ids=str,
+)
+def test_an_option_costs_what_it_says(
+    known: Caller,
+    django_assert_max_num_queries: Any,
+    option: dict[str, Any],
+    more: int,
+) -> None:
+    with django_assert_max_num_queries(2 + more):  # key, recall, and that
+        known.recalls("tea", **option)
+
+
 def test_reading_and_listing(known: Caller, django_assert_num_queries: Any) -> None:
     (item,) = known.get("memories").json()["items"]
 
@@ -52,6 +76,10 @@ def test_a_refusal_asks_only_for_the_key(
 ) -> None:
     with django_assert_num_queries(1):  # key
         known.post("recall", {"query": ""})
+    with django_assert_num_queries(1):  # key
+        known.post("recall", {"query": "tea", "fusion": "magic", "explain": True})
+    with django_assert_num_queries(1):  # key
+        known.post("recall/deep", {"query": "tea", "max_iterations": 9})
     with django_assert_num_queries(1):  # key
         known.post("memories", {"text": "a", "tenant": "globex"})
     with django_assert_num_queries(0):
