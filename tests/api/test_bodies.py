@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from prism_memory.api.memories.inputs import RememberOneInput, SetConsentInput
 from prism_memory.api.parsing import StrictJSONParser
-from prism_memory.api.recall.inputs import RecallInput
+from prism_memory.api.recall.inputs import DeepRecallInput, RecallInput
 from prism_memory.errors import Invalid
 from prism_memory.models import Record
 from tests.api.conftest import Caller, refused
@@ -408,6 +408,7 @@ JSONS = st.recursive(
 ENTRY_FIELDS = [*RememberOneInput().fields, "entries"]
 CONSENT_FIELDS = [*SetConsentInput().fields]
 RECALL_FIELDS = [*RecallInput().fields]
+DEEP_FIELDS = [*DeepRecallInput().fields]
 
 
 @settings(
@@ -423,7 +424,8 @@ def test_no_body_is_a_server_error(alice: Caller, data: st.DataObject) -> None:
             [
                 ("memories", ENTRY_FIELDS, {"text": "a"}),
                 ("recall", RECALL_FIELDS, {"query": "a"}),
-                (PATHS[2], CONSENT_FIELDS, {}),
+                ("recall/deep", DEEP_FIELDS, {"query": "a"}),
+                (PATHS[-1], CONSENT_FIELDS, {}),
             ]
         )
     )
@@ -451,6 +453,11 @@ def test_no_body_is_a_server_error(alice: Caller, data: st.DataObject) -> None:
         ("recall", {"query": "a", "legs": SECRETS}),
         ("recall", {"query": "a", "filter": {"a": {SECRETS: 1}}}),
         ("recall", {"query": "a", "ids": [SECRETS]}),
+        ("recall", {"query": "a", "fusion": SECRETS}),
+        ("recall", {"query": "a", "reranker": SECRETS}),
+        ("recall", {"query": "a", "weights": {SECRETS: 1}}),
+        ("recall", {"query": "a", "scoring": {"half_life_ms": SECRETS}}),
+        ("recall/deep", {"query": SECRETS * 2_000}),
         ("recall", {"query": SECRETS * 2_000}),
         ("recall", f'{{"query": {SECRETS}}}'),
         (f"memories/{SECRETS}/consent", {"visible": True}),
