@@ -29,6 +29,15 @@ STRANGERS = [
 ]
 
 
+MIX = """
+UPDATE prism_memory_record AS record SET sequence = mixed.sequence
+  FROM (SELECT id, row_number() OVER (ORDER BY md5(text)) AS sequence
+          FROM prism_memory_record WHERE tenant = %s AND scope_id = %s) AS mixed
+ WHERE record.id = mixed.id
+"""
+"""The newest are then of all texts, as in a scope where nobody speaks in blocks."""
+
+
 @contextmanager
 def common_beyond(rows: int) -> Iterator[None]:
     """Call a word common from so many rows on; it is a literal of the statement."""
@@ -48,14 +57,14 @@ def say(counts: dict[str, int], scope: Scope = HERE, **columns: Any) -> None:
         columns: Of all these rows.
     """
     seed(scope)
-    hidden = columns.pop("visible", None) is False
     for text, rows in counts.items():
-        fill(scope, rows, text=text, visible=not hidden)
+        fill(scope, rows, text=text)
         if columns:
             written = Record.objects.filter(
                 tenant=scope.tenant, scope=scope.id, text__regex=f"^{text} [0-9]+$"
             )
             assert written.update(**columns) == rows
+    ask(MIX, scope.tenant, scope.id)
     ask(KNOWN)
 
 
