@@ -14,7 +14,7 @@ from prism_memory.conf import settings
 from prism_memory.errors import ProviderRejected, ProviderUnavailable
 from prism_memory.recall.candidates import VectorLeg
 from prism_memory.recall.question import Question
-from prism_memory.recall.variants import Transformer, Variants, variants_of
+from prism_memory.recall.variants import Said, Transformer, said_of
 from prism_memory.types import Vector
 
 UNCONFIGURED: Final = "no embedder is configured"
@@ -74,13 +74,14 @@ def ask(
     wants_vectors = "vector" in question.asked
     embed = embedding(providers, timeout_seconds) if wants_vectors else None
     lost = missing(providers) if wants_vectors and embed is None else ""
+    said = _said(question, providers, timeout_seconds, hyde=embed is not None)
     try:
-        found = _variants(question, providers, embed, timeout_seconds)
+        found = said.embedded(embed)
     except (ProviderUnavailable, ProviderRejected) as error:
         if question.asked == ("vector",):
             raise
         lost = UNAVAILABLE if isinstance(error, ProviderUnavailable) else REFUSED
-        found = _variants(question, providers, None, timeout_seconds)
+        found = said.embedded(None)
     leg = providers.leg or VectorLeg()
     asked = [
         Asked(text, replace(leg, vector=vector))
@@ -104,19 +105,20 @@ def missing(providers: Providers) -> str:
     return UNCONFIGURED if providers.embed is None else EMPTY
 
 
-def _variants(
+def _said(
     question: Question,
     providers: Providers,
-    embed: Callable[[list[str]], Sequence[Vector]] | None,
     timeout_seconds: float | None,
-) -> Variants:
+    *,
+    hyde: bool,
+) -> Said:
+    """Return the question in other words; a passage only where one is embedded."""
     seconds = settings.TRANSFORM_SECONDS
-    return variants_of(
+    return said_of(
         question.text,
         multi_query=question.multi_query,
-        hyde=question.hyde,
+        hyde=question.hyde and hyde,
         transformer=providers.transformer,
-        embed=embed,
         check=providers.check,
         timeout_seconds=min(seconds, timeout_seconds or seconds),
     )

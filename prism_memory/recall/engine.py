@@ -69,10 +69,11 @@ def recall(
             timeout_seconds=left,
         )
     hits = pack(chosen, pool, reader.scope.tenant)
+    unembedded = UNEMBEDDED if pool.unembedded else ""
     answer = Recalled(
         hits,
         strategy=found.strategy,
-        degraded="; ".join(filter(None, (degraded, _unembedded(pool), chosen.reason))),
+        degraded="; ".join(filter(None, (degraded, unembedded, chosen.reason))),
         bounded=found.bounded,
         timings_ms=clock.timings,
     )
@@ -150,11 +151,3 @@ class Search:
                 )
             answer = replace(answer, explanations=reasons)
         return answer
-
-
-def _unembedded(pool: Pool) -> str:
-    """Tell whether the vector leg could not judge everything that was found."""
-    near = pool.scores.get("vector")
-    if near is None or near.keys() >= pool.rows.keys():
-        return ""
-    return UNEMBEDDED

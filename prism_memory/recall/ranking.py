@@ -34,11 +34,13 @@ class Pool:
         rows: By record id.
         ranks: By leg, the place of each record that it found, from 1.
         scores: By leg, the score of each record that has one.
+        unembedded: Those that should have been compared, and have no vector.
     """
 
     rows: dict[str, Row] = field(default_factory=dict)
     ranks: dict[str, dict[str, int]] = field(default_factory=dict)
     scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    unembedded: set[str] = field(default_factory=set)
 
     def add(self, rows: Mapping[str, Row], legs: Iterable[str], variant: int) -> None:
         """Add what was found for the question (1) or one of its variants."""
@@ -50,6 +52,8 @@ class Pool:
             self.scores[name] = (
                 by_place(ranks) if score is None else by_score(rows, score)
             )
+            if leg == "vector":
+                self.unembedded |= {i for i in rows if rows[i]["cosine"] is None}
         self.rows = {**rows, **self.rows}
 
 

@@ -65,35 +65,67 @@ class Variants:
     degraded: str = ""
 
 
-def variants_of(
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a transformer made of a question.
+
+    Args:
+        texts: The question and its variants.
+        passage: Made up, or empty.
+        reasons: Why there is less than was asked for.
+    """
+
+    texts: tuple[str, ...]
+    passage: str = ""
+    reasons: tuple[str, ...] = ()
+
+    def embedded(self, embed: EmbedQueries | None) -> Variants:
+        """Return all of it with its vectors.
+
+        Calls the embedder once, for all; when that fails, once for each (B381).
+
+        Args:
+            embed: Embeds questions, or None where there is no vector leg.
+
+        Raises:
+            ProviderUnavailable: The question itself could not be embedded.
+            ProviderRejected: Likewise.
+        """
+        reasons = [*self.reasons]
+        made_up = (self.passage,) if self.passage else ()
+        vectors = _embedded([*self.texts, *made_up], embed, reasons)
+        shown = (*self.texts, "") if made_up else self.texts
+        if made_up and vectors[-1] is None:  # neither words nor vector: nothing to ask
+            shown, vectors = self.texts, vectors[:-1]
+        degraded = "; ".join(dict.fromkeys(reasons))
+        return Variants(shown, tuple(vectors), degraded)
+
+
+def said_of(
     query: str,
     *,
     multi_query: int,
     hyde: bool,
     transformer: Transformer | None,
-    embed: EmbedQueries | None,
     check: Callable[[str], object] | None = None,
     timeout_seconds: float = TRANSFORM_SECONDS,
-) -> Variants:
-    """Return the question, its variants and a hypothetical passage, with their vectors.
+) -> Said:
+    """Return the question, its variants and a hypothetical passage.
 
-    Calls the transformer at most twice, and the embedder once, for all (B381); when
-    that call fails, once for each. Without a transformer nothing but the question is
-    asked, and nobody is called for it (B378, B379).
+    Calls the transformer at most twice. Without one nothing but the question is asked
+    (B378, B379).
 
     Args:
         query: The question, checked.
         multi_query: Questions in all, at least 1; 1 asks for no variant.
-        hyde: Make a passage up and search for what is near it; needs ``embed``.
+        hyde: Make a passage up, to search for what is near it. Only where something
+            embeds it.
         transformer: Says the question in other words, or None.
-        embed: Embeds questions, or None where there is no vector leg.
         check: Raises for what is no acceptable question: such a variant is dropped.
         timeout_seconds: Longest wait for both calls of the transformer.
 
     Raises:
         LimitExceeded: ``multi_query`` is no integer of at least 1.
-        ProviderUnavailable: The question itself could not be embedded.
-        ProviderRejected: Likewise.
     """
     check_count(multi_query, "multi_query", minimum=1)
     reasons: list[str] = []
@@ -102,14 +134,9 @@ def variants_of(
     if transformer is not None and multi_query > 1:
         said = _variants(transformer, query, multi_query - 1, deadline, reasons)
         texts += _distinct(said, query, check, reasons)[: multi_query - 1]
-    if transformer is not None and hyde and embed is not None:
+    if transformer is not None and hyde:
         made_up = _passage(transformer, query, deadline, reasons)
-    wanted = [*texts, made_up] if made_up else texts
-    vectors = _embedded(wanted, embed, reasons)
-    if made_up and vectors[-1] is None:  # neither words nor vector: nothing to ask
-        vectors, made_up = vectors[:-1], ""
-    shown = [*texts, ""] if made_up else texts
-    return Variants(tuple(shown), tuple(vectors), "; ".join(dict.fromkeys(reasons)))
+    return Said(tuple(texts), made_up, tuple(reasons))
 
 
 def _variants(

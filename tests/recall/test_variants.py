@@ -22,7 +22,7 @@ from prism_memory.recall.variants import (
     UNUSABLE,
     UNWORDED,
     Variants,
-    variants_of,
+    said_of,
 )
 from prism_memory.types import Vector
 
@@ -85,14 +85,14 @@ def asked(
     hyde: bool = False,
     check: Callable[[str], object] | None = None,
 ) -> Variants:
-    return variants_of(
+    said = said_of(
         QUERY,
         multi_query=multi_query,
-        hyde=hyde,
+        hyde=hyde and embed is not None,
         transformer=transformer,
-        embed=embed,
         check=check,
     )
+    return said.embedded(embed)
 
 
 def test_a_plain_question_is_embedded_alone_and_nobody_is_asked() -> None:
@@ -222,12 +222,11 @@ def test_an_unusable_passage_leaves_the_plain_search(text: str) -> None:
 
 def test_both_calls_of_a_transformer_share_one_wait() -> None:
     transformer = Transformer("a")
-    variants_of(
+    said_of(
         QUERY,
         multi_query=2,
         hyde=True,
         transformer=transformer,
-        embed=Embedder(),
         timeout_seconds=7,
     )
 
