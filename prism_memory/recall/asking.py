@@ -5,6 +5,7 @@ Providers are called here, before anything is asked of the database.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -93,11 +94,25 @@ def ask(
 def embedding(
     providers: Providers, timeout_seconds: float | None
 ) -> Callable[[list[str]], Sequence[Vector]] | None:
-    """Return what embeds within the time, or None where nothing does."""
+    """Return what embeds within the time, or None where nothing does.
+
+    The time is that of all its calls, and runs from here on: a transformer takes of it.
+    """
     embed = providers.embed
     if embed is None or providers.leg is None:
         return None
-    return lambda texts: embed(texts, timeout_seconds)
+    if timeout_seconds is None:
+        return lambda texts: embed(texts, None)
+    end = time.monotonic() + timeout_seconds
+
+    def within(texts: list[str]) -> Sequence[Vector]:
+        left = end - time.monotonic()
+        if left <= 0:
+            message = "No time is left to embed the question."
+            raise ProviderUnavailable(message)
+        return embed(texts, left)
+
+    return within
 
 
 def missing(providers: Providers) -> str:
