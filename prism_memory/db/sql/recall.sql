@@ -322,7 +322,8 @@ beside AS MATERIALIZED (
           WHERE record.source_id = place.source_id
             AND record.ordinal = place.ordinal
             AND {visible}
-         OFFSET 0) AS record)
+          ORDER BY record.id
+          LIMIT {per_place}) AS record)
 
 -- name: nothing_beside
 beside AS (SELECT NULL::uuid AS record_id WHERE FALSE)

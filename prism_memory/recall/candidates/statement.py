@@ -17,6 +17,10 @@ ANCHORS: Final = 16
 """The best of each leg whose neighbours become candidates too. Measured: more find no
 more; see docs/benchmarks.md."""
 
+PER_PLACE: Final = 4
+"""Most records of one place in a source that become candidates. There is one, unless
+the host numbers all it writes alike."""
+
 SOURCES: Final = {"vector": "near", "text": "scored", "recency": "recent"}
 """The list that each leg gives, best first by its score."""
 
@@ -74,6 +78,7 @@ def _composed(
         "rows": sql.Literal(plan.rows),
         "term_rows": sql.Literal(TERM_ROWS),
         "anchors": sql.Literal(ANCHORS),
+        "per_place": sql.Literal(PER_PLACE),
         # Where rows are left out, those in sight must not be crowded out by others.
         "searched": sql.SQL(visible) if plan.bounded else unwithheld(),
         "contained": sql.SQL(contained if plan.bounded else "TRUE"),
