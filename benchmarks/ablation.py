@@ -7,8 +7,8 @@ has an import of its own; the others ask what was written as shipped.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -26,7 +26,9 @@ from benchmarks.locomo import (
     score,
 )
 from benchmarks.report import Report
+from prism_memory.db.queries import named
 from prism_memory.lifecycle.situating import BOTH, SEEN_BY
+from prism_memory.recall.candidates import statement
 
 Changed = Callable[[], AbstractContextManager[object]]
 
@@ -55,6 +57,45 @@ def constant(path: str, value: object) -> Changed:
     return partial(patch, path, value)
 
 
+def constants(**values: object) -> Changed:
+    """Return what sets constants of ``recall``; ``module__NAME`` names one."""
+
+    def changed() -> AbstractContextManager[object]:
+        stack = ExitStack()
+        for name, value in values.items():
+            path = f"prism_memory.recall.{name.replace('__', '.')}"
+            stack.enter_context(patch(path, value))
+        return stack
+
+    return changed
+
+
+@contextmanager
+def ts_rank() -> Iterator[None]:
+    """Rank words by PostgreSQL's own rank, each word alike, however rare."""
+    with patch.dict(named("recall"), scored=TS_RANK):
+        statement.forget_texts()
+        yield
+    statement.forget_texts()
+
+
+def stacked(*changes: Changed) -> Changed:
+    """Return what makes several changes."""
+
+    def changed() -> AbstractContextManager[object]:
+        stack = ExitStack()
+        for change in changes:
+            stack.enter_context(change())
+        return stack
+
+    return changed
+
+
+def asking(**options: object) -> Changed:
+    """Return what asks with these options of a recall."""
+    return setting(SEARCH_DEFAULTS=options)
+
+
 def setting(**values: object) -> Changed:
     """Return what sets some of ``PRISM_MEMORY``."""
 
@@ -70,8 +111,44 @@ def seen(**by: frozenset[str]) -> Changed:
     return constant("prism_memory.lifecycle.situating.SEEN_BY", {**nobody, **by})
 
 
+TS_RANK: Final = """
+scored AS MATERIALIZED (
+  SELECT record_id, sum(frequency)::float8 AS score FROM matches GROUP BY record_id)
+"""
+
+FUSED: Final = ("hybrid",)
+TOLD: Final = ("text", "hybrid")
+"""What is said of words or of what stands around leaves the vector leg alone."""
+
 VARIATIONS: Final[list[Variation]] = [
     Variation("as-shipped", nullcontext),
+    Variation("ts-rank", ts_rank, legs=TOLD),
+    Variation("ts-rank-alone", stacked(ts_rank, asking(context=False)), legs=TOLD),
+    Variation("no-context", asking(context=False), legs=TOLD),
+    Variation("no-neighbours", constants(context__GIVERS=()), legs=TOLD),
+    Variation(
+        "neighbours-found-only",
+        constants(candidates__statement__ANCHORS=0),
+        legs=TOLD,
+    ),
+    Variation("no-source", constants(context__SOURCE_SHARE=0.0), legs=TOLD),
+    Variation("no-writer", constants(context__WRITER_SHARE=0.0), legs=TOLD),
+    Variation(
+        "questions-as-others",
+        constants(context__ASKING_GIVES=1.0, context__ASKING_COUNTS=1.0),
+        legs=TOLD,
+    ),
+    Variation(
+        "plain-shares",
+        constants(fusion__SHARPNESS=dict.fromkeys(("vector", "text"), 1.0)),
+        legs=TOLD,
+    ),
+    Variation("equal-weights", asking(weights={"vector": 1, "text": 1}), legs=FUSED),
+    Variation("rrf-60", asking(fusion="rrf", rrf_k=60), legs=FUSED),
+    Variation("rrf-10", asking(fusion="rrf", rrf_k=10), legs=FUSED),
+    Variation("blend", asking(fusion="blend"), legs=FUSED),
+    Variation("depth-32", constants(question__CANDIDATES_AT_MOST=32), legs=TOLD),
+    Variation("depth-64", constants(question__CANDIDATES_AT_MOST=64), legs=TOLD),
     Variation("words-alone", setting(SITUATE="off"), written=True),
     Variation("speaker", seen(speaker=BOTH), written=True),
     Variation("speaker-caption", seen(speaker=BOTH, caption=BOTH), written=True),

@@ -270,7 +270,8 @@ def assert_finite_vector(
     if len(values) != expected_length:
         message = f"{label} has {len(values)} dimensions, not {expected_length}."
         raise ProviderRejected(message)
-    floats = [as_float(value) for value in values]
+    plain = {*map(type, values)} == {float}
+    floats = values if plain else [as_float(value) for value in values]
     if not all(map(math.isfinite, floats)):
         where = next(i for i, x in enumerate(floats) if not math.isfinite(x))
         message = f"{label} holds no finite number at position {where}."

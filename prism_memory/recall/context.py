@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-AFTER: Final[Mapping[int, float]] = {1: 0.4, 2: 0.1}
-"""Share of its score that a record gives to the one after it, and the next but one."""
+AFTER: Final[Mapping[int, float]] = {1: 0.4}
+"""Share of its score that a record gives to the one after it."""
 
-BEFORE: Final[Mapping[int, float]] = {1: 0.2, 2: 0.1}
-"""The same for those before it."""
+BEFORE: Final[Mapping[int, float]] = {1: 0.4, 2: 0.15}
+"""The same for the one before it, and the last but one."""
 
 GIVERS: Final = (
     *((-distance, share) for distance, share in AFTER.items()),
@@ -27,17 +27,17 @@ GIVERS: Final = (
 )
 """Where those stand, seen from a record, that give to it, and how much."""
 
-ASKING_GIVES: Final = 1.5
+ASKING_GIVES: Final = 2.0
 """A question gives the record after it so many times as much: the answer follows."""
 
 ASKING_COUNTS: Final = 0.8
 """And counts so much itself: it holds the words of an answer, but none."""
 
-SOURCE_SHARE: Final = 0.8
+SOURCE_SHARE: Final = 0.65
 SOURCE_BEST: Final = 2
 """A source gives each of its records this share of the mean of its best two."""
 
-WRITER_SHARE: Final = 0.3
+WRITER_SHARE: Final = 0.4
 """What being written by somebody the question names adds, of the best score."""
 
 AROUND: Final = math.fsum(

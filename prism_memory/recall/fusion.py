@@ -13,9 +13,9 @@ from prism_memory.types import Candidate, check_finite
 RRF_K: Final = 60
 """Rank offset. Source: Cormack, Clarke & Büttcher, SIGIR 2009, section 3."""
 
-SHARPNESS: Final = 1.5
-"""Power of a leg's relative score: above 1 the best stand out. Measured, as are the
-equal shares of the legs; see docs/benchmarks.md."""
+SHARPNESS: Final[Mapping[str, float]] = {"vector": 1.0, "text": 2.0}
+"""Power of a leg's relative score: above 1 the best stand out; 1 where none is named.
+Measured, see docs/benchmarks.md."""
 
 Leg = Mapping[str, float]
 """The score that a leg has for each record, by the record's id."""
@@ -171,11 +171,13 @@ def weighted_convex(
     fused: dict[str, float] = {}
     for leg, weight in told.items():
         scores = legs[leg]
-        floor = min(scores.values()) if leg.startswith("vector") else 0.0
+        kind = leg.partition(".")[0]
+        power = SHARPNESS.get(kind, 1.0)
+        floor = min(scores.values()) if kind == "vector" else 0.0
         span = max(scores.values()) - floor
         for record_id, score in scores.items():
             relative = max(score - floor, 0.0) / span if span > 0 else 1.0
-            fused[record_id] = fused.get(record_id, 0.0) + weight * relative**SHARPNESS
+            fused[record_id] = fused.get(record_id, 0.0) + weight * relative**power
     most = sum(told.values())
     return {record_id: score / most for record_id, score in fused.items()}
 

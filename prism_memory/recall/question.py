@@ -13,6 +13,10 @@ LEGS: Final = ("vector", "text", "recency")
 FUSIONS: Final = ("convex", "rrf", "blend")
 HYBRID: Final = ("vector", "text")
 
+WEIGHTS: Final[Mapping[str, float]] = {"vector": 0.65, "text": 1.0, "recency": 0.35}
+"""What each leg counts in ``convex`` unless a caller says. Measured, but for recency;
+see docs/benchmarks.md."""
+
 CANDIDATES_PER_HIT: Final = 6
 CANDIDATES_AT_LEAST: Final = 32
 CANDIDATES_AT_MOST: Final = 128
@@ -95,8 +99,9 @@ class Question:
 
     @property
     def weight_of(self) -> Mapping[str, float]:
-        """What each leg that is asked counts, as given."""
-        return {leg: (self.weights or {}).get(leg, 1.0) for leg in self.asked}
+        """What each leg that is asked counts: as given, or as measured."""
+        usual = WEIGHTS if self.weights is None and self.fusion == "convex" else {}
+        return {leg: (self.weights or usual).get(leg, 1.0) for leg in self.asked}
 
 
 def legs_of(given: str | Collection[str]) -> tuple[str, ...]:

@@ -36,7 +36,8 @@ class Options(TypedDict, total=False):
             or a collection of these.
         fusion: ``convex`` mixes scores, ``rrf`` ranks, ``blend`` is cosine and the
             share of the question's words, without what stands around.
-        weights: By leg, 0 or more; a missing one counts 1. Of ``convex`` and ``rrf``.
+        weights: By leg, 0 or more; a missing one counts 1. Of ``convex``, which takes
+            measured ones when None, and of ``rrf``, where all are equal then.
         rrf_k: Rank offset of ``rrf``, above 0; 60 when None.
         blend: Share of the words in ``blend``, 0..1; 0.2 when None.
         context: Let what stands around a record speak for it. True unless the fusion

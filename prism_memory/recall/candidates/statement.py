@@ -54,7 +54,13 @@ def statement(reader: Reader, plan: Plan, space_id: int, dimensions: int) -> str
         space_id,
         dimensions,
         reader.known_at is not None,
+        (TERM_ROWS, ANCHORS),
     )
+
+
+def forget_texts() -> None:
+    """Compose each statement anew, as a new process does."""
+    _composed.cache_clear()
 
 
 @lru_cache(maxsize=128)
@@ -66,6 +72,7 @@ def _composed(
     space_id: int,
     dimensions: int,
     known: bool,
+    bounds: tuple[int, int],
 ) -> str:
     texts = named("recall")
     parts: dict[str, sql.Composable] = {
@@ -76,8 +83,8 @@ def _composed(
         "space_id": sql.Literal(space_id),
         "dimensions": sql.Literal(dimensions),
         "rows": sql.Literal(plan.rows),
-        "term_rows": sql.Literal(TERM_ROWS),
-        "anchors": sql.Literal(ANCHORS),
+        "term_rows": sql.Literal(bounds[0]),
+        "anchors": sql.Literal(bounds[1]),
         "per_place": sql.Literal(PER_PLACE),
         # Where rows are left out, those in sight must not be crowded out by others.
         "searched": sql.SQL(visible) if plan.bounded else unwithheld(),
