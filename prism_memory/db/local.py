@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final
 
 from django.db import OperationalError, connections, transaction
@@ -57,6 +57,17 @@ def local_settings(
         if late and isinstance(error.__cause__, QueryCanceled):
             raise DeadlineExceeded from error
         raise
+
+
+def limited(using: str, timeout_seconds: float | None) -> AbstractContextManager[None]:
+    """Stop a statement of the block that runs too long; nothing where None is given.
+
+    Raises:
+        DeadlineExceeded: As ``local_settings``.
+    """
+    if timeout_seconds is None:
+        return nullcontext()
+    return local_settings(using, {}, timeout_seconds=timeout_seconds)
 
 
 def one_plan(using: str) -> dict[str, str]:

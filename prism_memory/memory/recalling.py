@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from prism_memory import backends, indexing, recall
 from prism_memory.conf import settings
-from prism_memory.errors import EmbedderMismatch
+from prism_memory.errors import EmbedderMismatch, Invalid
 from prism_memory.recall import Asker, Providers, Request, VectorLeg
 from prism_memory.recall.options import alias, limit, question_text, request
 from prism_memory.types import (
@@ -24,6 +24,9 @@ from prism_memory.types import (
 )
 
 T = TypeVar("T")
+
+WITHOUT_USE: Final = ("message_range", "explain")
+"""Options of one pass, which an answer of several does not carry."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Recalling:
         grader: str | None,
     ) -> DeepRecalled:
         """Answer in passes; see ``Memory.deep_recall``."""
+        refuse(options, WITHOUT_USE)
         question = request(self.asker, query, top_k, options).question
         judge = alias(grader, settings.GRADER, "grader")
         passes = limit(
@@ -163,6 +167,18 @@ class Recalling:
         if space is None:
             return None
         return VectorLeg(space.id, space.identity.dimensions, space.indexed)
+
+
+def refuse(options: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse options that would be paid for and then dropped.
+
+    Raises:
+        Invalid: One of them is asked for.
+    """
+    for name in names:
+        if options.get(name):
+            message = f"{name} belongs to recall; deep_recall shows hits alone."
+            raise Invalid(message, field=name)
 
 
 def grading(alias: str) -> recall.Grading:

@@ -7,7 +7,7 @@ from prism_memory.recall.context import Place, with_context
 from prism_memory.recall.deep import Grading, deep
 from prism_memory.recall.difficulty import Difficulty, difficulty
 from prism_memory.recall.engine import recall
-from prism_memory.recall.fitting import fit_weights, ndcg
+from prism_memory.recall.fitting import Case, fit_weights, ndcg
 from prism_memory.recall.fuser import fuse, reranker, set_reranker
 from prism_memory.recall.fusion import (
     RRF_K,
@@ -25,6 +25,7 @@ from prism_memory.recall.trace import announce
 __all__ = [
     "RRF_K",
     "Asker",
+    "Case",
     "Difficulty",
     "Grading",
     "Place",

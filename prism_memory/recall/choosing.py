@@ -9,6 +9,7 @@ from typing import Final
 
 from prism_memory.access import Reader, visible
 from prism_memory.db import queries
+from prism_memory.db.local import limited
 from prism_memory.db.queries import named
 from prism_memory.recall.asking import Providers
 from prism_memory.recall.diversity import mmr
@@ -47,17 +48,23 @@ def choose(
     pool: Pool,
     ranked: Ranked,
     providers: Providers,
-    timeout_seconds: float | None,
+    left: Callable[[], float | None],
 ) -> Chosen:
-    """Return the hits. No query unless a reranker or diversity is asked for."""
+    """Return the hits. No query unless a reranker or diversity is asked for.
+
+    Args:
+        left: Tells how many seconds are left; it raises where none are.
+    """
     ids, scores, reasons = ranked.ids, ranked.scores, []
     if providers.reranker is not None and len(ids) > 1:
-        ids, reason = _reranked(question, pool, ranked, providers, timeout_seconds)
+        ids, reason = _reranked(question, pool, ranked, providers, left())
         scores = {i: 1 - place / len(ids) for place, i in enumerate(ids)}
         reasons.append(reason)
-        ids = still_visible(using, reader, ids)
+        with limited(using, left()):
+            ids = still_visible(using, reader, ids)
     if question.diversity is not None and question.diversity < 1:
-        ids, reason = _diverse(using, reader, question, providers, ids, scores)
+        with limited(using, left()):
+            ids, reason = _diverse(using, reader, question, providers, ids, scores)
         reasons.append(reason)
     reason = "; ".join(filter(None, reasons))
     return Chosen(ids[: question.top_k], ranked, reason)

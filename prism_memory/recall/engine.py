@@ -12,6 +12,7 @@ from typing import Final
 
 from prism_memory.access import Reader
 from prism_memory.conf import settings
+from prism_memory.db.local import limited
 from prism_memory.errors import EmbedderMismatch
 from prism_memory.recall.adjacent import adjacent
 from prism_memory.recall.asking import Asked, Providers, ask
@@ -58,7 +59,7 @@ def recall(
     search = Search(using, reader, question, clock)
     pool, found = search.candidates(asked)
     ranked = search.ranked(pool)
-    with clock.step("choose") as left:
+    with clock.step("choose"):
         chosen = choose(
             using=using,
             reader=reader,
@@ -66,7 +67,7 @@ def recall(
             pool=pool,
             ranked=ranked,
             providers=providers,
-            timeout_seconds=left,
+            left=clock.left,
         )
     hits = pack(chosen, pool, reader.scope.tenant)
     unembedded = UNEMBEDDED if pool.unembedded else ""
@@ -116,7 +117,7 @@ class Search:
         """Fuse and score."""
         strengths = {}
         if self.question.decay_days is not None:
-            with self.clock.step("strengths"):
+            with self.clock.step("strengths") as left, limited(self.using, left):
                 strengths = strengths_of(self.using, self.reader, list(pool.rows))
         with self.clock.step("rank"):
             return rank(
@@ -132,7 +133,7 @@ class Search:
         question, using, reader = self.question, self.using, self.reader
         hits = answer.hits
         if question.message_range:
-            with self.clock.step("adjacent"):
+            with self.clock.step("adjacent") as left, limited(using, left):
                 rows = adjacent(
                     using=using,
                     reader=reader,
@@ -141,7 +142,7 @@ class Search:
                 )
             answer = replace(answer, adjacent=rows)
         if question.explain:
-            with self.clock.step("explain"):
+            with self.clock.step("explain") as left, limited(using, left):
                 reasons = explain(
                     using=using,
                     reader=reader,

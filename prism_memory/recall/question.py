@@ -101,7 +101,8 @@ class Question:
     def weight_of(self) -> Mapping[str, float]:
         """What each leg that is asked counts: as given, or as measured."""
         usual = WEIGHTS if self.weights is None and self.fusion == "convex" else {}
-        return {leg: (self.weights or usual).get(leg, 1.0) for leg in self.asked}
+        given = usual if self.weights is None else self.weights
+        return {leg: given.get(leg, 1.0) for leg in self.asked}
 
 
 def legs_of(given: str | Collection[str]) -> tuple[str, ...]:

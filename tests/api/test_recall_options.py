@@ -21,6 +21,7 @@ from prism_memory.api.recall.outputs import (
 from prism_memory.errors import DeadlineExceeded
 from prism_memory.memory import Memory
 from prism_memory.models import Record
+from prism_memory.recall.question import WEIGHTS
 from prism_memory.types import Options, Permission, TombstoneReason
 from tests.api.conftest import ALICE, Caller, make_token, refused
 from tests.api.test_openapi import validator
@@ -255,7 +256,7 @@ def test_a_hit_is_explained_without_its_words(alice: Caller) -> None:
     found = alice.post("recall", {"query": "tea", "explain": True}).json()
     (one,) = found["explanations"]
     assert (one["id"], one["rank"], one["strategy"]) == (memory_id, 1, "exact")
-    assert one["weights"] == {"vector": 1.0, "text": 1.0}
+    assert one["weights"] == {leg: WEIGHTS[leg] for leg in ("vector", "text")}
     assert one["signals"] == found["hits"][0]["signals"]
     assert one["tombstone"]["reason"] == "corrected"
     assert one["tombstone"]["at"].endswith("Z")

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from prism_memory.recall.context import (
     AFTER,
     AROUND,
+    ASKING_COUNTS,
+    ASKING_GIVES,
     BEFORE,
     SOURCE_SHARE,
     WRITER_SHARE,
@@ -24,6 +26,7 @@ places = st.lists(
         source=st.sampled_from([None, "s", "t"]),
         ordinal=st.one_of(st.none(), st.integers(0, 5)),
         writer=st.sampled_from(["ada", "bob", "c.d"]),
+        asks=st.booleans(),
     ),
     unique_by=lambda place: place.record_id,
 )
@@ -57,10 +60,26 @@ def test_a_turn_speaks_for_those_around_it() -> None:
     )
     base = told["far"]
 
-    assert told["a1"] - base == pytest.approx(AFTER[1] / AROUND)
-    assert told["a2"] - base == pytest.approx(AFTER[2] / AROUND)
-    assert told["b1"] - base == pytest.approx(BEFORE[1] / AROUND)
-    assert told["b2"] - base == pytest.approx(BEFORE[2] / AROUND)
+    for distance in (1, 2):
+        given = AFTER.get(distance, 0), BEFORE.get(distance, 0)
+        found = told[f"a{distance}"] - base, told[f"b{distance}"] - base
+        assert found == pytest.approx([share / AROUND for share in given])
+
+
+def test_a_question_gives_more_to_what_answers_it_and_counts_less_itself() -> None:
+    def told(*, asks: bool) -> dict[str, float]:
+        said = Place("q", "s", 1, "ada", asks)
+        others = [turn("before", 0), turn("answer", 2), turn("far", 9)]
+        return with_context(
+            {"q": 1, "before": 0, "answer": 0, "far": 0}, [said, *others], ""
+        )
+
+    plain, asked = told(asks=False), told(asks=True)
+
+    gained = AFTER[1] * (ASKING_GIVES - 1)
+    assert asked["answer"] - plain["answer"] == pytest.approx(gained / AROUND)
+    assert plain["q"] - asked["q"] == pytest.approx((1 - ASKING_COUNTS) / AROUND)
+    assert (asked["before"], asked["far"]) == (plain["before"], plain["far"])
 
 
 def test_a_turn_of_another_source_is_no_neighbour() -> None:
@@ -93,7 +112,8 @@ def test_what_somebody_named_wrote_is_lifted(question: str, *, named: bool) -> N
     told = with_context({"a": 0.5, "b": 1.0}, [turn("a", None, None), other], question)
 
     most = 1 + WRITER_SHARE
-    assert told == ({"a": 0.8 / most, "b": 1 / most} if named else {"a": 0.5, "b": 1})
+    lifted = {"a": (0.5 + WRITER_SHARE) / most, "b": 1 / most}
+    assert told == (pytest.approx(lifted) if named else {"a": 0.5, "b": 1})
 
 
 def test_a_writers_name_is_no_pattern() -> None:

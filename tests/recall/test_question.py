@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prism_memory.errors import Invalid
-from prism_memory.recall.question import LEGS, Question, legs_of
+from prism_memory.recall.question import LEGS, WEIGHTS, Question, legs_of
 
 
 def question(**asked: Any) -> Question:
@@ -71,7 +71,11 @@ def test_a_leg_without_a_weight_counts_1() -> None:
     """B363."""
     weights = {"text": 3.0, "recency": 9.0}
 
-    assert question().weight_of == {"vector": 1.0, "text": 1.0}
+    measured = {leg: WEIGHTS[leg] for leg in ("vector", "text")}
+
+    assert question().weight_of == measured
+    assert question(fusion="rrf").weight_of == {"vector": 1.0, "text": 1.0}
+    assert question(weights={}).weight_of == {"vector": 1.0, "text": 1.0}
     assert question(weights=weights).weight_of == {"vector": 1.0, "text": 3.0}
 
 

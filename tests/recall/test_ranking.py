@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism_memory.recall.fusion import SHARPNESS
 from prism_memory.recall.question import Question
 from prism_memory.recall.ranking import Pool, Ranked, by_place, by_score, rank
 from prism_memory.types import Scoring
@@ -176,7 +177,7 @@ def test_a_rank_fused_score_is_relative_to_the_first_of_each_leg() -> None:
 
 
 def test_a_mixed_score_takes_each_leg_relative_to_its_own() -> None:
-    """The default, by hand: places between worst and best, to the power of 1.5."""
+    """The default, by hand: cosines between worst and best, words over the best."""
     rows = {
         "a": row(cosine=0.9, vector_rank=1, text_rank=None, bm25=None),
         "b": row(cosine=0.5, vector_rank=2, text_rank=2, bm25=1.0),
@@ -186,7 +187,8 @@ def test_a_mixed_score_takes_each_leg_relative_to_its_own() -> None:
     found = ranked(rows, weights={"vector": 3, "text": 1})
 
     assert found.scores["a"] == pytest.approx(3 / 4)
-    assert found.scores["b"] == pytest.approx((3 * 0.5**1.5 + 0.25**1.5) / 4)
+    near, words = 0.5 ** SHARPNESS["vector"], 0.25 ** SHARPNESS["text"]
+    assert found.scores["b"] == pytest.approx((3 * near + words) / 4)
     assert found.scores["c"] == pytest.approx(1 / 4)
 
 
