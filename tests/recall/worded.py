@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -80,11 +80,18 @@ def explained(statement: str, given: Any) -> str:
         return "\n".join(line for (line,) in cursor.fetchall())
 
 
-def count_of(call: Any) -> int:
+def count_of(call: Callable[[], object]) -> int:
     """Return how many statements a call asks the legs by."""
     with captured() as seen:
         call()
     return len(recall_statements(seen.statements))
+
+
+def recall_plan(call: Callable[[], object]) -> str:
+    """Return the plan of the last statement by which a call asks the legs."""
+    with captured() as seen:
+        call()
+    return explained(*recall_statements(seen.statements)[-1])
 
 
 def texts(found: Recalled) -> list[str]:
