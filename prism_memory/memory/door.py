@@ -32,6 +32,7 @@ from prism_memory.types import (
     ConsentScope,
     ConsentSource,
     DeepRecalled,
+    Explanation,
     Item,
     Kind,
     Neighbor,
@@ -63,6 +64,7 @@ SHOWN: Final = (
     "partition",
     "source",
     "writer",
+    "gate_reason",
 )
 """Fields of an item that never show a configured secret (B133)."""
 
@@ -318,7 +320,11 @@ class Memory:
             force_hard=force_hard,
             grader=grader,
         )
-        return replace(found, hits=tuple(map(self._masked, found.hits)))
+        return replace(
+            found,
+            hits=tuple(map(self._masked, found.hits)),
+            queries=tuple(map(self.redaction.mask, found.queries)),
+        )
 
     def neighbors(self, text: str, top_k: int | None = None) -> tuple[Neighbor, ...]:
         """Return the records nearest to a text by cosine, nearest first.
@@ -464,7 +470,13 @@ class Memory:
             found,
             hits=tuple(map(self._masked, found.hits)),
             adjacent=tuple(map(self._masked, found.adjacent)),
+            explanations=tuple(map(self._explained, found.explanations)),
         )
+
+    def _explained(self, why: Explanation) -> Explanation:
+        """What it derives from may be named by a caller: a message's id, say."""
+        refs = tuple(map(self.redaction.mask, why.source_refs))
+        return replace(why, source_refs=refs)
 
     def _masked(self, found: I) -> I:
         redaction = self.redaction
