@@ -1,6 +1,8 @@
 """Keep the vectors true: spaces, the queue, the index."""
 
+from prism_memory.indexing.calibrate import calibrate
 from prism_memory.indexing.claims import back_off_seconds, retry_failed
+from prism_memory.indexing.costs import Calibration, Measured
 from prism_memory.indexing.drain import Drained, drain
 from prism_memory.indexing.enqueue import enqueue_missing
 from prism_memory.indexing.hnsw import (
@@ -30,16 +32,19 @@ from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 
 __all__ = [
     "EF_CONSTRUCTION",
+    "Calibration",
     "Done",
     "Drained",
     "Held",
     "IndexState",
     "Indexed",
     "M",
+    "Measured",
     "Pending",
     "Space",
     "active",
     "back_off_seconds",
+    "calibrate",
     "create_index",
     "drain",
     "drop_index",

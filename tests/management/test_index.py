@@ -14,6 +14,8 @@ from prism_memory.memory import Memory
 from prism_memory.models import Embedding, EmbeddingSpace, Run
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Origin, Scope, Trust
+from tests.indexing.steady import RECOMMENDED, make_steady
+from tests.recall.bulk import fill, seed, vacuum
 
 COMMAND = "prism_memory_index"
 DOWN = "tests.management.embedders.Down"
@@ -274,3 +276,76 @@ class TestIndex:
         assert run(COMMAND, "create", "--json").json["valid"] is True
         run(COMMAND, "drop")
         assert EmbeddingSpace.objects.get().index_mode == "none"
+
+
+@pytest.mark.django_db(transaction=True)
+class TestCalibrate:
+    @pytest.fixture
+    def scope(self, run):
+        """A scope with enough vectors, and an index over them."""
+        scope = Scope("acme", "ada")
+        seed(scope)
+        fill(scope, 1_099)
+        vacuum()
+        run(COMMAND, "create")
+        yield scope
+        run(COMMAND, "drop")
+
+    @pytest.mark.usefixtures("scope")
+    def test_it_recommends_a_setting_and_tells_the_one_in_force(self, run, monkeypatch):
+        make_steady(monkeypatch)
+        result = run(COMMAND, "calibrate")
+        assert (result.code, result.message) == (0, "")
+        assert "EXACT_SCAN_ROWS = 4500 is recommended, 10,000 is in force." in (
+            result.out
+        )
+        assert "1.00 ms per 1,000 vectors, one of the index 5.00 ms." in result.out
+        assert "1,100" in result.out
+        assert "Measuring 100%  1 of 1 sizes" in result.err
+
+    @pytest.mark.usefixtures("scope")
+    def test_it_tells_programs_the_same(self, run, monkeypatch, settings):
+        settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "EXACT_SCAN_ROWS": 77}
+        make_steady(monkeypatch)
+        found = run(COMMAND, "calibrate", "--json", "--verbosity=0", "--tenant=acme")
+        assert (found.code, found.err) == (0, "")
+        assert found.json == {
+            "tenant": "acme",
+            "measured": [
+                {
+                    "scopes": 1,
+                    "vectors": 1_100,
+                    "exact_ms": pytest.approx(1.6),
+                    "index_ms": 5.0,
+                    "enough": True,
+                }
+            ],
+            "base_ms": pytest.approx(0.5),
+            "exact_ms_per_1000": pytest.approx(1.0),
+            "index_ms": 5.0,
+            "recommended": RECOMMENDED,
+            "in_force": 77,
+        }
+
+    def test_without_an_index_it_says_so_and_fails(self, run):
+        remember("acme", "One.")
+        run(COMMAND, "drain")
+        result = run(COMMAND, "calibrate")
+        assert (result.code, result.out) == (1, "")
+        assert "no valid index" in result.message
+
+    def test_with_too_few_vectors_it_says_so_and_fails(self, run):
+        remember("acme", "One.")
+        run(COMMAND, "drain")
+        run(COMMAND, "create")
+        for words in ([], ["--json"], ["--tenant=acme"]):
+            result = run(COMMAND, "calibrate", *words)
+            assert (result.code, result.out) == (1, "")
+            assert "hold 1 vectors; at least 1,000 are needed" in result.message
+        run(COMMAND, "drop")
+
+    def test_before_anything_was_remembered_it_says_so(self, run):
+        result = run(COMMAND, "calibrate")
+        assert (result.code, "No vectors yet" in result.message) == (1, True)
+        result = run(COMMAND, "calibrate", "--tenant=nobody")
+        assert result.code == 1

@@ -296,3 +296,62 @@ made AS (
   RETURNING record_id)
 SELECT (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last,
        (SELECT count(*) FROM made) AS made;
+
+-- name: largest_scopes
+SELECT id, vectors FROM prism_memory_scope
+ WHERE tenant = %(tenant)s::text AND vectors > 0
+ ORDER BY vectors DESC, id LIMIT %(rows)s::integer;
+
+-- name: stored_vectors
+-- A few of them, from all over the scopes: what is asked while scans are measured.
+SELECT embedding.vector::text AS vector
+  FROM prism_memory_embedding AS embedding
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])
+   AND embedding.vector IS NOT NULL
+ ORDER BY md5(embedding.record_id::text) LIMIT %(rows)s::integer;
+
+-- name: vectors_in_scopes
+SELECT count(*) AS vectors
+  FROM prism_memory_embedding AS embedding
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])
+   AND embedding.vector IS NOT NULL;
+
+-- name: exact_scan
+-- As recall's near_exact compares: scope by scope, by the index on the scope. Only timed.
+WITH asked AS MATERIALIZED (
+  SELECT %(vector)s::halfvec AS vector),
+scopes AS MATERIALIZED (
+  SELECT scope.id FROM prism_memory_scope AS scope
+   WHERE scope.tenant = %(tenant)s::text AND scope.id = ANY(%(scope_ids)s::uuid[]))
+SELECT count(*) AS found
+  FROM (SELECT compared.record_id
+          FROM scopes
+         CROSS JOIN LATERAL (
+               SELECT embedding.record_id,
+                      embedding.vector <=> (SELECT vector FROM asked) AS distance
+                 FROM prism_memory_embedding AS embedding
+                WHERE embedding.tenant = %(tenant)s::text
+                  AND embedding.space_id = {space_id}
+                  AND embedding.scope_id = scopes.id
+                  AND embedding.vector IS NOT NULL
+               OFFSET 0) AS compared
+         ORDER BY compared.distance, compared.record_id
+         LIMIT {rows}) AS nearest;
+
+-- name: index_scan
+-- As recall's near_index walks the HNSW index until enough are of the scopes. Only timed.
+WITH asked AS MATERIALIZED (
+  SELECT %(vector)s::halfvec AS vector)
+SELECT count(*) AS found
+  FROM (SELECT embedding.record_id
+          FROM prism_memory_embedding AS embedding
+         WHERE embedding.tenant = %(tenant)s::text
+           AND embedding.space_id = {space_id}
+           AND coalesce(embedding.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
+         ORDER BY embedding.vector::halfvec({dimensions})
+                  <=> (SELECT vector::halfvec({dimensions}) FROM asked)
+         LIMIT {rows}) AS nearest;

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 from prism_memory import backends, indexing
 from prism_memory.errors import Invalid
 from prism_memory.management.building import build_index
+from prism_memory.management.calibrating import advise
 from prism_memory.management.command import FAILED, MemoryCommand
 from prism_memory.management.draining import drain_tenants
 from prism_memory.management.options import (
@@ -33,9 +34,10 @@ ACTIONS = {
     "enqueue": "queue what has no vector in the active space, after a new alias",
     "retry": "give texts that were given up all their tries again",
     "recount": "count the vectors of every scope anew, as the planner reads them",
+    "calibrate": "measure both scans here, and say from where the index is worth it",
     "status": "say what waits, what failed, and how the index is",
 }
-PER_TENANT = ("drain", "enqueue", "retry", "recount", "status")
+PER_TENANT = ("drain", "enqueue", "retry", "recount", "calibrate", "status")
 
 
 class Command(MemoryCommand):
@@ -47,13 +49,15 @@ examples:
   manage.py prism_memory_index status
   manage.py prism_memory_index drain --tenant acme
   manage.py prism_memory_index create --m 24 --ef-construction 128 --memory 1024
+  manage.py prism_memory_index calibrate --tenant acme
   manage.py prism_memory_index status --json
 
 exit codes:
   0    done
   1    it failed; create: the index exists with other parameters, or is being built;
        drain: the embedder is down, or there was something to embed and nothing could
-       be; status: an index that recall counts on is missing or invalid
+       be; calibrate: there is no index, or too few vectors; status: an index that
+       recall counts on is missing or invalid
   2    wrong usage
   130  stopped by Ctrl-C; nothing is lost, drain goes on from there
 """
@@ -145,6 +149,17 @@ exit codes:
             for tenant in _tenants(options)
         )
         self.answer({"corrected": count}, options, f"{count:,} scopes were off.")
+
+    def calibrate(self, options: dict[str, Any]) -> None:
+        """Measure what both scans cost here."""
+        advice = advise(
+            using=database(options),
+            space=_space(options),
+            tenants=_tenants(options),
+            stream=self.progress_stream(),
+            silent=options["verbosity"] < 1,
+        )
+        self.answer(advice.as_json(), options, *advice.lines())
 
     def status(self, options: dict[str, Any]) -> None:
         """Say how things are."""
