@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -25,8 +25,8 @@ from prism_memory.types import (
 
 T = TypeVar("T")
 
-WITHOUT_USE: Final = ("message_range", "explain")
-"""Options of one pass, which an answer of several does not carry."""
+WITHOUT_USE: Final[Mapping[str, Any]] = {"message_range": 0, "explain": False}
+"""Options whose answer several passes do not carry, and what leaves it out."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,11 @@ class Recalling:
             self.asker.limits, max_iterations, "deep_iterations", "max_iterations"
         )
 
+        kept = {**options, **WITHOUT_USE}  # whatever is usual there
+
         def search(text: str, hops: int) -> Recalled:
             del hops  # facts, which share entities, are what can be widened by
-            return self._masked(self.recall(text, top_k, options))
+            return self._masked(self.recall(text, top_k, kept))
 
         return recall.deep(
             question.text,
@@ -169,7 +171,7 @@ class Recalling:
         return VectorLeg(space.id, space.identity.dimensions, space.indexed)
 
 
-def refuse(options: Mapping[str, Any], names: Sequence[str]) -> None:
+def refuse(options: Mapping[str, Any], names: Iterable[str]) -> None:
     """Refuse options that would be paid for and then dropped.
 
     Raises:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from pytest_django import DjangoAssertNumQueries
 
 from prism_memory import backends
 from prism_memory.errors import (
@@ -239,6 +240,22 @@ def test_each_pass_takes_the_options_of_the_call(judge: Judge) -> None:
     assert found.iterations == 3
     assert all("importance" in hit.signals for hit in found)
     assert all(seen == ["Bob's sister is in Rome."] for _, seen in judge.asked)
+
+
+@pytest.mark.parametrize("name", ["message_range", "explain"])
+def test_what_an_answer_of_passes_does_not_carry_is_refused_and_not_paid(
+    name: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """Nor where it is usual: a pass is one query."""
+    with pytest.raises(Invalid) as raised:
+        deep(**{name: True})
+    assert raised.value.field == name
+    usual: Any = {"message_range": 2, "explain": True}
+    memory = make_memory(search_defaults=usual, limits={"message_range": 2})
+    memory.deep_recall(EASY)
+
+    with django_assert_num_queries(1):
+        memory.deep_recall(EASY)
 
 
 def test_no_secret_reaches_a_grader_or_the_answer(judge: Judge) -> None:
