@@ -247,8 +247,9 @@ def test_what_an_answer_of_passes_does_not_carry_is_refused_and_not_paid(
     name: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     """Nor where it is usual: a pass is one query."""
+    wish: Any = {name: True}
     with pytest.raises(Invalid) as raised:
-        deep(**{name: True})
+        deep(**wish)
     assert raised.value.field == name
     usual: Any = {"message_range": 2, "explain": True}
     memory = make_memory(search_defaults=usual, limits={"message_range": 2})
