@@ -12,7 +12,7 @@ from django.test import override_settings
 from prism_memory import backends
 from prism_memory.errors import ProviderUnavailable
 from prism_memory.models import RecallTrace
-from prism_memory.types import Grade, Scope
+from prism_memory.types import Grade, Permission, Scope
 from tests.api.conftest import ALICE, BOB, CAROL, Caller, make_token, refused
 from tests.recall.providers import CONFIGURED, Judge
 
@@ -149,10 +149,16 @@ def test_no_pass_shows_a_stranger_anything(
 
 
 def test_what_needs_more_than_read_needs_it_here_too(alice: Caller) -> None:
-    reader = Caller(make_token(ALICE, permissions=("read",)))  # type: ignore[arg-type]
+    reader = Caller(make_token(ALICE, (Permission.READ,)))
 
-    for name in ("include_superseded", "include_quarantined", "reinforce"):
-        answer = reader.post("recall/deep", {"query": "tea", name: True})
+    wishes = {
+        "include_superseded": True,
+        "include_quarantined": True,
+        "require_consent": False,
+        "reinforce": True,
+    }
+    for name, value in wishes.items():
+        answer = reader.post("recall/deep", {"query": "tea", name: value})
         refused(answer, 403, "permission", name)
 
 

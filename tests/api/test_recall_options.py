@@ -9,7 +9,7 @@ import pytest
 from django.test import override_settings
 from django.utils import timezone
 
-from prism_memory import backends
+from prism_memory import backends, signals
 from prism_memory.api.recall.inputs import RecallInput
 from prism_memory.api.recall.outputs import (
     DeepRecalledOutput,
@@ -199,16 +199,41 @@ def test_what_is_not_valid_any_more_needs_govern(alice: Caller) -> None:
     assert governor.recalls("tea", include_superseded=True) == ["tea of old"]
 
 
-def test_strengthening_needs_write(
-    alice: Caller, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_strengthening_needs_write(alice: Caller) -> None:
     """B430: a key that may only read changes nothing, not even later."""
     alice.remember("tea")
+    wanted: list[bool] = []
 
-    answer = reader().post("recall", {"query": "tea", "reinforce": True})
-    refused(answer, 403, "permission", "reinforce")
-    assert reader().recalls("tea", reinforce=False) == ["tea"]
-    assert reader(Permission.WRITE).recalls("tea", reinforce=True) == ["tea"]
+    def note(reinforce: bool, **_: Any) -> None:
+        wanted.append(reinforce)
+
+    signals.trace_wanted.connect(note)
+    try:
+        answer = reader().post("recall", {"query": "tea", "reinforce": True})
+        refused(answer, 403, "permission", "reinforce")
+        assert reader().recalls("tea", reinforce=False) == ["tea"]
+        assert wanted == []
+        assert reader(Permission.WRITE).recalls("tea", reinforce=True) == ["tea"]
+        assert wanted == [True]
+    finally:
+        signals.trace_wanted.disconnect(note)
+
+
+def test_only_a_governor_lifts_what_the_server_requires(
+    alice: Caller, settings: Any
+) -> None:
+    """B136: strict mode is the operator's to set, and any key's to ask for."""
+    memory_id = alice.remember("tea")
+    columns(memory_id, visible=None)
+    settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "REQUIRE_CONSENT": True}
+
+    for caller in (reader(), reader(Permission.WRITE)):
+        assert caller.recalls("tea") == caller.recalls("tea", require_consent=True)
+        assert caller.recalls("tea") == []
+        answer = caller.post("recall", {"query": "tea", "require_consent": False})
+        refused(answer, 403, "permission", "require_consent")
+    governor = reader(Permission.GOVERN)
+    assert governor.recalls("tea", require_consent=False) == ["tea"]
 
 
 def test_what_changed_since_is_marked(alice: Caller) -> None:

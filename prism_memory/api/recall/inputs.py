@@ -28,12 +28,13 @@ LEGS: Final = ("vector", "text", "recency")
 FUSIONS: Final = ("convex", "rrf", "blend")
 
 NEEDS: Final = {
-    "include_superseded": Permission.GOVERN,
-    "include_quarantined": Permission.GOVERN,
-    "reinforce": Permission.WRITE,
+    ("include_superseded", True): Permission.GOVERN,
+    ("include_quarantined", True): Permission.GOVERN,
+    ("require_consent", False): Permission.GOVERN,
+    ("reinforce", True): Permission.WRITE,
 }
-"""What a true one needs beyond ``read``: it shows what is held back, or changes what
-is kept."""
+"""What an option needs beyond ``read`` with this value: it shows what is held back, or
+changes what is kept."""
 
 
 @extend_schema_field(
@@ -122,7 +123,11 @@ class QuestionInput(StrictInput):
     known_at = Moment(
         required=False, help_text="Only what was there and in sight then too."
     )
-    require_consent = Flag(required=False)
+    require_consent = Flag(
+        required=False,
+        help_text="Only what was consented to. False lifts what the server requires,"
+        " and needs govern.",
+    )
     include_superseded = Flag(
         required=False, help_text="What is not valid too. True needs govern."
     )
@@ -192,9 +197,9 @@ def asked(values: Mapping[str, Any], grant: Grant) -> dict[str, Any]:
         Invalid: The scoring is not acceptable.
         PermissionDenied: The grant does not open an option.
     """
-    for name, needed in NEEDS.items():
-        if values.get(name) and needed not in grant.permissions:
-            message = f"{name} needs the permission '{needed}'."
+    for (name, value), needed in NEEDS.items():
+        if values.get(name) is value and needed not in grant.permissions:
+            message = f"{name}: {str(value).lower()} needs the permission '{needed}'."
             raise PermissionDenied(message, field=name)
     if "scoring" not in values:
         return dict(values)
