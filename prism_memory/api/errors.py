@@ -151,7 +151,9 @@ def _domain(exc: errors.PrismMemoryError) -> Response:
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return problem(status, exc.code, str(exc), exc.field)
     # The words are for the operator: they may tell of settings or of a provider.
-    logger.error("%s: %s", exc.code, exc)
+    # A deadline is the caller's own: nobody has to come and look.
+    late = isinstance(exc, errors.DeadlineExceeded)
+    logger.log(logging.INFO if late else logging.ERROR, "%s: %s", exc.code, exc)
     field = exc.field if isinstance(exc, errors.Unsupported) else ""
     return problem(status, exc.code, type(exc).__doc__ or "", field)
 

@@ -78,6 +78,14 @@ def test_an_error_that_a_host_derives_has_its_parents_status() -> None:
     )
 
 
+def test_a_deadline_of_the_callers_own_calls_no_operator(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "prism_memory.api.errors")
+    assert answered(errors.DeadlineExceeded()).status_code == 504
+    assert [record.levelname for record in caplog.records] == ["INFO"]
+
+
 def test_a_fault_of_the_server_keeps_its_words_for_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -192,7 +192,7 @@ def test_a_cursor_of_somebody_else_shows_only_ones_own(
 def test_a_list_is_narrowed_by_what_is_asked(alice: Caller) -> None:
     alice.remember("a", kind="turn", namespace="x", metadata={"n": 2})
     alice.remember("b", kind="note", tier="semantic", partition="p", metadata={"n": 10})
-    alice.remember("c", namespace="y", metadata={"n": "2"})
+    alice.remember("c", namespace="y", metadata={"n": "2", "tags": ["t", "u"]})
 
     def narrowed(query: str) -> list[str]:
         return alice.lists(f"?{query}")
@@ -202,6 +202,8 @@ def test_a_list_is_narrowed_by_what_is_asked(alice: Caller) -> None:
     assert narrowed("tiers=") == ["a", "c"]
     assert narrowed("namespaces=x&namespaces=y") == ["a", "c"]
     assert narrowed("namespaces=") == ["b"]
+    assert narrowed("tags=t&tags=v") == ["c"]
+    assert narrowed("tags=") == []
     assert narrowed("partition=p") == ["b"]
     assert narrowed("filter=" + quote(json.dumps({"n": {"gt": 9}}))) == ["b"]
     assert narrowed("filter=" + quote(json.dumps({"n": 2}))) == ["a"]

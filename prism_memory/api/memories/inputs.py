@@ -147,6 +147,7 @@ class ListInput(StrictInput):
     kinds = Several(child=Choice("MemoryKind", Kind), required=False)
     tiers = Several(child=Choice("MemoryTier", Tier), required=False)
     namespaces = Several(child=Text(allow_blank=True), required=False)
+    tags = Several(child=Text(allow_blank=True), required=False)
     partition = Text(required=False, allow_blank=True)
     filter = ObjectInQuery(required=False, help_text="Conditions on metadata, as JSON.")
 
