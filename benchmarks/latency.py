@@ -26,7 +26,14 @@ WANTED: Final = {500: 600, 5_000: 20_000, 20_000: 200_000, 50_000: 200_000}
 """Scope sizes that are always measured, from that many rows in the table on."""
 
 HTTP_SCOPE: Final = 500
-NOT_COUNTED: Final = ("SAVEPOINT", "RELEASE", "ROLLBACK", "BEGIN", "COMMIT")
+NOT_COUNTED: Final = (
+    "SAVEPOINT",
+    "RELEASE",
+    "ROLLBACK",
+    "BEGIN",
+    "COMMIT",
+    "SET LOCAL",
+)
 
 
 def run(options: argparse.Namespace) -> Report:

@@ -10,6 +10,7 @@ import datetime as dt
 import uuid
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from django.db.models import QuerySet
@@ -109,14 +110,12 @@ class Reader:
                 raise Invalid(message, field="at")
             object.__setattr__(self, name, moment)
 
-    def condition(self) -> sql.Composed:
+    def condition(self) -> sql.Composable:
         """Return the rule as SQL over the row called ``record``."""
-        texts = named("access")
-        rule = sql.SQL(texts["visible"]).format(unwithheld=unwithheld())
-        parts: list[sql.Composable] = [rule]
-        # Only what is asked for: a clause that lets everything through is parsed too.
-        parts += [sql.SQL(texts[name]) for name in self.narrowed_by]
-        return sql.SQL("\nAND ").join([*parts, self.where.text])
+        rule = sql.SQL(_rule(tuple(self.narrowed_by)))
+        if not self.where.comparisons:
+            return rule
+        return sql.SQL("{}\nAND {}").format(rule, self.where.text)
 
     @property
     def narrowed_by(self) -> list[str]:
@@ -161,6 +160,17 @@ class Reader:
             "ids": self.ids,
             **self.where.parameters,
         }
+
+
+@lru_cache(maxsize=128)
+def _rule(narrowed_by: tuple[str, ...]) -> str:
+    """Return the rule with only the clauses that are asked for.
+
+    One that lets everything through would be parsed with every statement too.
+    """
+    texts = named("access")
+    rule = sql.SQL(texts["visible"]).format(unwithheld=unwithheld()).as_string(None)
+    return "\nAND ".join([rule, *(texts[name] for name in narrowed_by)])
 
 
 def strictness(*, asked: bool | None = None, usual: bool | None = None) -> bool:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final
 
 from django.db import OperationalError, connections, transaction
+from psycopg import sql
 from psycopg.errors import QueryCanceled
 
 from prism_memory.errors import DeadlineExceeded
@@ -45,10 +46,14 @@ def local_settings(
     """
     connection = transaction.get_connection(using)
     hosted = connection.in_atomic_block or not connection.get_autocommit()
+    before: dict[str, Any] = {}
     end = None if timeout_seconds is None else time.monotonic() + timeout_seconds
     try:
         with transaction.atomic(using=using):
-            before = _exchange(using, values, timeout_seconds)
+            if hosted or timeout_seconds is not None:
+                before = _exchange(using, values, timeout_seconds)
+            else:
+                _set(using, values)
             yield
             if hosted:
                 _exchange(using, before)
@@ -83,6 +88,14 @@ def one_plan(using: str) -> dict[str, str]:
     if prepares and getattr(connection.features, "uses_server_side_binding", False):
         return {"plan_cache_mode": "force_generic_plan"}
     return {}
+
+
+def _set(using: str, values: Mapping[str, str]) -> None:
+    """Set local settings, whose names and values are ours. One short query each."""
+    with transaction.get_connection(using).cursor() as cursor:
+        for name, value in values.items():
+            parts = sql.Identifier(*name.split(".")), sql.Literal(value)
+            cursor.execute(sql.SQL("SET LOCAL {} = {}").format(*parts).as_string(None))
 
 
 def _exchange(

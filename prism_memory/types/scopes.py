@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from prism_memory.errors import Invalid, PermissionDenied, ScopeDenied
@@ -13,6 +14,9 @@ from prism_memory.types.vocabulary import Permission, ReadMode, Trust, check_cho
 
 SCOPE_NAMESPACE: Final = uuid.UUID("6f1d6c58-6f0c-5e0b-9b9e-7d3a1f0c2b64")
 """UUIDv5 namespace of scope ids. Changing it orphans every stored scope."""
+
+KNOWN_SCOPES: Final = 4_096
+"""Scopes whose id and levels a process keeps: each question asks for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,7 @@ class Scope:
     @property
     def id(self) -> uuid.UUID:
         """UUIDv5 of the four levels in UTF-8, joined by NUL: nobody looks it up."""
-        parts = (self.tenant, self.owner, self.agent, self.thread)
-        return uuid.uuid5(SCOPE_NAMESPACE, "\0".join(parts))
+        return _id(self)
 
     def with_owner(self, owner: str) -> Scope:
         """Return the scope of ``owner`` in this tenant."""
@@ -78,13 +81,7 @@ class Scope:
 
     def chain(self) -> Iterator[Scope]:
         """Yield this level and every level above it, narrowest first; at most four."""
-        seen = [
-            self,
-            Scope(self.tenant, self.owner, self.agent),
-            Scope(self.tenant, self.owner),
-            Scope(self.tenant),
-        ]
-        yield from dict.fromkeys(seen)
+        yield from _chain(self)
 
     def visible(self, mode: ReadMode) -> tuple[Scope, ...]:
         """Return the scopes that a reader standing here sees.
@@ -192,6 +189,23 @@ class Grant:
         if permission not in self.permissions:
             message = f"The credentials lack the permission {permission.value!r}."
             raise PermissionDenied(message, field="permission")
+
+
+@lru_cache(maxsize=KNOWN_SCOPES)
+def _id(scope: Scope) -> uuid.UUID:
+    parts = (scope.tenant, scope.owner, scope.agent, scope.thread)
+    return uuid.uuid5(SCOPE_NAMESPACE, "\0".join(parts))
+
+
+@lru_cache(maxsize=KNOWN_SCOPES)
+def _chain(scope: Scope) -> tuple[Scope, ...]:
+    seen = [
+        scope,
+        Scope(scope.tenant, scope.owner, scope.agent),
+        Scope(scope.tenant, scope.owner),
+        Scope(scope.tenant),
+    ]
+    return tuple(dict.fromkeys(seen))
 
 
 def check_scope(scope: object) -> Scope:

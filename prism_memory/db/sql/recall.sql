@@ -200,9 +200,6 @@ scored.score
 -- name: scores
 LEFT JOIN scored ON scored.record_id = found.record_id
 
--- name: no_scores
-
-
 -- name: common
 -- Whether a word was in more rows than are searched.
 EXISTS (SELECT FROM counted WHERE common)

@@ -100,6 +100,7 @@ def _composed(
         "legs": sql.SQL(",\n").join(legs),
         "found": sql.SQL(" UNION ALL ").join(map(_found, plan.legs)),
         "beside": part("beside" if plan.beside else "nothing_beside"),
+        "scores": part("scores") if "text" in plan.legs else sql.SQL(""),
         **{name: part(chosen) for name, chosen in _answers(plan).items()},
     }
     return sql.SQL(texts["recall"]).format(**parts, **whole).as_string(None)
@@ -129,7 +130,6 @@ def _answers(plan: Plan) -> dict[str, str]:
     return {
         "cosine": "cosine" if near else "unknown",
         "bm25": "bm25" if text else "unknown",
-        "scores": "scores" if text else "no_scores",
         "cut": "cut" if near and not plan.index else "no",
         "common": "common" if text else "no",
     }
