@@ -23,7 +23,7 @@ def test_a_weight_is_finite_and_from_0_to_1(name: str, bad: Any) -> None:
     assert raised.value.field == name
 
 
-@pytest.mark.parametrize("bad", [*no_numbers, None, 0, 0.0, -1])
+@pytest.mark.parametrize("bad", [*no_numbers, None, 0, 0.0, -1, 5e-324])
 def test_recency_needs_a_half_life_above_0(bad: Any) -> None:
     """B119."""
     with pytest.raises(Invalid) as raised:

@@ -35,7 +35,8 @@ class Scoring:
         half_life: float | None = None
         if self.half_life_ms is not None:
             half_life = check_finite(self.half_life_ms, "half_life_ms")
-        if self.recency_weight > 0 and not (half_life and half_life > 0):
+        # Asked in seconds: the smallest numbers are none there.
+        if self.recency_weight > 0 and not (half_life and half_life / 1000 > 0):
             message = "half_life_ms must be positive where recency has a weight."
             raise Invalid(message, field="half_life_ms")
 
