@@ -187,11 +187,16 @@ looked AS MATERIALIZED (
           WHERE {searched}
           LIMIT {term_rows} + 1) AS matched),
 population AS MATERIALIZED (
-  -- Counted while that is cheap; beyond, about as many as there are vectors.
+  -- Counted while that is cheap; beyond, about as many as there are vectors. The order
+  -- keeps a generic plan from looking for the scope's rows in the whole table.
   SELECT greatest(count(*), (SELECT vectors FROM size)) AS records
-    FROM (SELECT FROM prism_memory_record AS record
-           WHERE record.tenant = %(tenant)s::text
-             AND record.scope_id = ANY(%(scope_ids)s::uuid[])
+    FROM (SELECT FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
+           CROSS JOIN LATERAL (
+                 SELECT FROM prism_memory_record AS record
+                  WHERE record.tenant = %(tenant)s::text
+                    AND record.scope_id = one.scope_id
+                  ORDER BY record.sequence
+                  LIMIT 1000) AS row
            LIMIT 1000) AS counted)
 
 -- name: bm25
