@@ -25,6 +25,7 @@ from tests.recall.test_strategies import (
     index,
     table,
 )
+from tests.recall.worded import count_of
 
 __all__ = ["index", "table"]  # the fixtures
 
@@ -104,3 +105,64 @@ def test_case_c05_a_prepared_scan_of_the_index_gives_all_rows(
     """C05: forced into the index; whichever way the planner then chooses."""
     with changed(EXACT_SCAN_ROWS=0, HNSW_MAX_SCAN_TUPLES=200_000):
         check(owner, 32, "index", plans)
+
+
+TIMES_ENOUGH = 20
+"""PostgreSQL thinks of changing to a generic plan after five."""
+
+
+def ask_everything(
+    owner: str, question: str = QUESTION
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """Return the statements of each recall by all legs, and how the plans were."""
+    memory = Memory(Scope(TENANT, owner))
+    asked = ["vector", "text", "recency"]
+    counts = [
+        count_of(lambda: memory.recall(question, legs=asked))
+        for _ in range(TIMES_ENOUGH)
+    ]
+    return counts, prepared()
+
+
+@pytest.mark.parametrize("rows", [10_000, 0], ids=["exact", "index"])
+def test_a_prepared_recall_is_one_statement_of_one_plan(rows: int) -> None:
+    """B128: planned once and never again, though PostgreSQL is left to decide."""
+    with changed(EXACT_SCAN_ROWS=rows, HNSW_MAX_SCAN_TUPLES=200_000):
+        counts, plans = on_a_preparing_connection(
+            lambda: ask_everything("d"), plans="auto"
+        )
+
+    # What is learnt of the place costs one more, once.
+    assert counts[0] <= 2
+    assert counts[1:] == [1] * (TIMES_ENOUGH - 1)
+    assert sum(custom for _, custom in plans) == 0
+    assert sum(generic for generic, _ in plans) >= TIMES_ENOUGH - 2
+
+
+def test_the_connections_own_choice_of_plans_is_put_back() -> None:
+    def work() -> str:
+        Memory(Scope(TENANT, "d")).recall(QUESTION)
+        with connections["default"].cursor() as cursor:
+            cursor.execute("SHOW plan_cache_mode")
+            return str(cursor.fetchone()[0])
+
+    assert (
+        on_a_preparing_connection(work, plans="force_custom_plan")
+        == "force_custom_plan"
+    )
+
+
+@pytest.mark.parametrize("legs", ["hybrid", "text", "vector"])
+def test_prepared_or_not_the_answer_is_the_same(legs: str) -> None:
+    """Of common words, which are estimated, too; in a scope of 4,000 of 20,000."""
+
+    def work() -> list[Recalled]:
+        memory = Memory(Scope(TENANT, "d"))
+        return [memory.recall("filler 77", 32, legs=legs) for _ in range(3)]
+
+    plain = work()[-1]
+    for found in on_a_preparing_connection(work, plans="auto"):
+        assert [hit.id for hit in found] == [hit.id for hit in plain]
+        assert [hit.score for hit in found] == pytest.approx(
+            [hit.score for hit in plain]
+        )
