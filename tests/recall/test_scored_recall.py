@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from prism_memory import backends
 from prism_memory.recall.blending import coverage
+from prism_memory.recall.question import WEIGHTS
 from prism_memory.types import Entry, Hit, Options, Recalled, Scoring
 from tests.factories import make_memory, remember
 from tests.recall.providers import CONFIGURED
@@ -108,11 +109,12 @@ def test_the_default_fusion_is_convex_and_scoring_of_nothing_changes_nothing() -
         {"fusion": "convex"},
         {"scoring": None},
         {"scoring": Scoring()},
-        {"weights": {}},
-        {"weights": {"vector": 2, "text": 2}},
+        {"weights": WEIGHTS},
+        {"weights": {leg: 8 * weight for leg, weight in WEIGHTS.items()}},
     ]
     for wish in wishes:
         assert recalled(**wish) == plain
+    assert recalled(weights={}) == recalled(weights={"vector": 2, "text": 2})
     assert in_order(plain)
 
 
@@ -231,11 +233,8 @@ def test_explanations_tell_the_components() -> None:
 
     for hit, why in zip(found, found.explanations, strict=True):
         assert tuple(why.components.values()) == components(hit)
-        assert (why.id, why.score, why.weights) == (
-            hit.id,
-            hit.score,
-            {"vector": 1.0, "text": 1.0},
-        )
+        assert (why.id, why.score) == (hit.id, hit.score)
+        assert why.weights == {leg: WEIGHTS[leg] for leg in ("vector", "text")}
 
 
 def test_the_order_is_that_of_a_reference_in_memory() -> None:
