@@ -45,7 +45,7 @@ class Options(TypedDict, total=False):
         scoring: Weights of recency and importance beside similarity.
         trust_weighting: Discount what is not first-party. Trust option, on.
         decay_days: Multiply by ``exp(-age / decay_days)``, slower for what was recalled
-            often. One query more.
+            often; less than a day counts as one. One query more.
         reranker: Alias of ``RERANKERS``; the setting when None, none when empty.
         diversity: 0..1, the share of relevance in maximal marginal relevance; None, as
             1, chooses by score alone. One query more.
