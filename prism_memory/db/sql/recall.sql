@@ -313,6 +313,7 @@ recent AS MATERIALIZED (
 -- name: beside
 -- The turns before and after the best of each leg: the answer often stands beside the
 -- words that match. Only what is visible is looked from, and only what is visible seen.
+-- BETWEEN, as an equality would let the planner walk all ids of the tenant in order.
 beside AS MATERIALIZED (
   SELECT record.id AS record_id
     FROM (SELECT DISTINCT ranked.source_id, ranked.ordinal + step.step AS ordinal
@@ -322,9 +323,9 @@ beside AS MATERIALIZED (
          SELECT record.id
            FROM prism_memory_record AS record
           WHERE record.source_id = place.source_id
-            AND record.ordinal = place.ordinal
+            AND record.ordinal BETWEEN place.ordinal AND place.ordinal
             AND {visible}
-          ORDER BY record.id
+          ORDER BY record.ordinal, record.id
           LIMIT {per_place}) AS record)
 
 -- name: nothing_beside
