@@ -15,6 +15,9 @@ from django.db.utils import ConnectionHandler, ConnectionRouter
 from django.test import override_settings
 
 from prism_memory import backends, checks, indexing
+from prism_memory.checks import of_databases
+from prism_memory.checks import of_providers as of_providers_module
+from prism_memory.checks import of_routing as of_routing_module
 from prism_memory.models import EmbeddingSpace
 from tests.capture import tenant_models
 from tests.db.asking import ask
@@ -245,8 +248,10 @@ def of_routing(
         "default": default or SQLITE,
         "memory": connections.settings["default"],
     }
-    monkeypatch.setattr(checks, "connections", ConnectionHandler(databases))
-    monkeypatch.setattr(checks, "router", ConnectionRouter([r() for r in routers]))
+    monkeypatch.setattr(of_routing_module, "connections", ConnectionHandler(databases))
+    monkeypatch.setattr(
+        of_routing_module, "router", ConnectionRouter([r() for r in routers])
+    )
     with configured(DATABASE="memory"):
         return ids(checks.check_routing())
 
@@ -341,7 +346,7 @@ def test_a_database_that_cannot_be_asked_is_named_without_its_words(
         message = "password 'hunter2' is wrong"
         raise OperationalError(message)
 
-    monkeypatch.setattr(checks, "fetch", refuse)
+    monkeypatch.setattr(of_databases, "fetch", refuse)
     (message,) = of_database()
     assert ids([message]) == ["E021"]
     assert "hunter2" not in message.msg
@@ -349,13 +354,13 @@ def test_a_database_that_cannot_be_asked_is_named_without_its_words(
 
 @pytest.mark.django_db
 def test_an_old_server_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "OLDEST_POSTGRESQL", 99_00_00)
+    monkeypatch.setattr(of_databases, "OLDEST_POSTGRESQL", 99_00_00)
     assert ids(of_database()) == ["E022"]
 
 
 @pytest.mark.django_db
 def test_a_server_without_pgvector_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "fetch", lambda *_: [])
+    monkeypatch.setattr(of_databases, "fetch", lambda *_: [])
     assert ids(of_database()) == ["E023"]
 
 
@@ -373,7 +378,7 @@ def test_a_server_without_pgvector_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_an_old_pgvector_is_named(available: str, made: str | None, old: bool) -> None:
     """Numbers, not text: 0.10 is newer than 0.8."""
-    messages = [*checks.extension_messages(available, made)]
+    messages = [*of_databases.extension_messages(available, made)]
     assert ids(messages) == (["E024"] if old else [])
 
 
@@ -482,7 +487,8 @@ def test_an_index_half_made_is_named() -> None:
 def test_every_message_has_an_id_of_its_own_kind() -> None:
     """Ids are never reused: hosts silence them."""
     message = r"checks\.(Error|Warning)\((?:(?!checks\.).)*?prism_memory\.(\w)(\d+)"
-    text = Path(checks.__file__).read_text("utf-8")
+    files = Path(checks.__file__).parent.glob("*.py")
+    text = "".join(path.read_text("utf-8") for path in files)
     found = re.findall(message, text, re.DOTALL)
     assert len(found) >= 15
     for kind, letter, _ in found:
@@ -550,7 +556,7 @@ def test_a_model_that_is_asked_for_words_is_checked_as_a_reranker_is(
 def test_traces_that_nobody_writes_are_told(
     monkeypatch: pytest.MonkeyPatch, wish: str, celery: bool, warned: bool
 ) -> None:
-    monkeypatch.setattr(checks, "find_spec", lambda _name: celery or None)
+    monkeypatch.setattr(of_providers_module, "find_spec", lambda _name: celery or None)
     with configured(TRACES=wish):
         messages = checks.check_traces()
     assert ids(messages) == (["W028"] if warned else [])
