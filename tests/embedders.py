@@ -73,6 +73,22 @@ class NotingEmbedder(HashEmbedder):
         return super().embed_texts(texts, role=role, timeout_seconds=timeout_seconds)
 
 
+class SlowEmbedder(HashEmbedder):
+    """Take its time, and note how much it is given."""
+
+    def __init__(self, pause_seconds: float = 0) -> None:
+        super().__init__(dimensions=DIMENSIONS, for_tests=True)
+        self.pause_seconds = pause_seconds
+        self.given: list[float] = []
+
+    def embed_texts(
+        self, texts: Sequence[str], *, role: Role, timeout_seconds: float
+    ) -> list[Vector]:
+        self.given.append(timeout_seconds)
+        time.sleep(self.pause_seconds)
+        return super().embed_texts(texts, role=role, timeout_seconds=timeout_seconds)
+
+
 class FaultyEmbedder(HashEmbedder):
     """Fail as the first fault named in a text says; note the texts it was asked for."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -18,10 +17,9 @@ from prism_memory import backends
 from prism_memory.access import Reader
 from prism_memory.db.local import local_settings
 from prism_memory.errors import Aborted, DeadlineExceeded, Invalid
-from prism_memory.types import Role, Vector
 from tests.capture import captured
 from tests.db.asking import ask
-from tests.embedders import DIMENSIONS
+from tests.embedders import SlowEmbedder
 from tests.factories import make_memory, make_scope, remember
 from tests.recall.worded import common_beyond, count_of, recall_statements, say, texts
 
@@ -155,28 +153,11 @@ def test_a_deadline_that_is_over_at_once_asks_nothing_or_little(seconds: float) 
     assert texts(make_memory().recall("tea")) == ["tea"]
 
 
-class Slow(backends.Embedder):
-    """Takes its time, and notes how much it is given."""
-
-    def __init__(self, pause_seconds: float = 0) -> None:
-        super().__init__(provider="hashing", model="fnv1a", dimensions=DIMENSIONS)
-        self.real = backends.get_embedder()
-        self.pause_seconds = pause_seconds
-        self.given: list[float] = []
-
-    def embed_texts(
-        self, texts: Sequence[str], *, role: Role, timeout_seconds: float
-    ) -> Sequence[Vector]:
-        self.given.append(timeout_seconds)
-        time.sleep(self.pause_seconds)
-        return self.real.embed_texts(texts, role=role, timeout_seconds=timeout_seconds)
-
-
 def test_an_embedder_is_given_no_more_than_what_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     remember("tea", wait=True)
-    embedder = Slow()
+    embedder = SlowEmbedder()
     monkeypatch.setattr(backends, "get_embedder", lambda _: embedder)
 
     make_memory().recall("tea", deadline_seconds=5)
@@ -191,7 +172,7 @@ def test_an_embedder_is_given_no_more_than_what_is_left(
 def test_the_time_of_a_slow_embedder_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """B112: nothing is asked of the database after it."""
     remember("tea", wait=True)
-    embedder = Slow(pause_seconds=0.3)
+    embedder = SlowEmbedder(pause_seconds=0.3)
     monkeypatch.setattr(backends, "get_embedder", lambda _: embedder)
 
     def late() -> None:
@@ -233,64 +214,6 @@ def test_asking_once_more_has_what_the_first_left(
 
     first, second = given
     assert second < first < 60
-
-
-def cancelled_at(call: int) -> tuple[Callable[[], bool], list[int]]:
-    """Return what says so from some call on, and where its calls are noted."""
-    calls: list[int] = []
-
-    def cancelled() -> bool:
-        calls.append(len(calls) + 1)
-        return len(calls) >= call
-
-    return cancelled, calls
-
-
-def test_a_recall_that_is_not_cancelled_is_answered() -> None:
-    remember("tea", wait=True)
-    cancelled, calls = cancelled_at(99)
-
-    found = make_memory().recall("tea", cancelled=cancelled)
-
-    assert texts(found) == ["tea"]
-    assert len(calls) >= 3
-
-
-@pytest.mark.parametrize(("step", "asked"), [(1, 0), (2, 0), (3, 1)])
-def test_a_cancelled_recall_stops_before_the_next_step(step: int, asked: int) -> None:
-    """B112, B132: embed, candidates, rank; it is no deadline that passed."""
-    remember("tea", wait=True)
-    cancelled, calls = cancelled_at(step)
-
-    def stopped() -> None:
-        with pytest.raises(Aborted) as caught:
-            make_memory().recall("tea", cancelled=cancelled)
-        assert not isinstance(caught.value, DeadlineExceeded)
-
-    assert count_of(stopped) == asked
-    assert len(calls) == step
-
-
-def test_a_cancelled_recall_calls_no_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
-    remember("tea", wait=True)
-    embedder = Slow()
-    monkeypatch.setattr(backends, "get_embedder", lambda _: embedder)
-
-    with pytest.raises(Aborted):
-        make_memory().recall("tea", cancelled=lambda: True)
-
-    assert embedder.given == []
-
-
-def test_what_cancelled_itself_raises_is_the_callers() -> None:
-    class Own(Exception):
-        """Of the caller."""
-
-    def broken() -> bool:
-        raise Own
-
-    with pytest.raises(Own):
-        make_memory().recall("tea", cancelled=broken)
 
 
 EXTRAS: Mapping[str, dict[str, Any]] = {
