@@ -75,19 +75,21 @@ class Recalling:
     ) -> DeepRecalled:
         """Answer in passes; see ``Memory.deep_recall``."""
         refuse(options, WITHOUT_USE)
-        question = request(self.asker, query, top_k, options).question
-        judge = alias(grader, settings.GRADER, "grader")
+        asked = request(self.asker, query, top_k, options)
+        question = asked.question
+        judge = alias(grader, settings.GRADER, "grader", settings.GRADERS)
         passes = limit(
             self.asker.limits, max_iterations, "deep_iterations", "max_iterations"
         )
 
-        kept = {**options, **WITHOUT_USE}  # whatever is usual there
+        # Whatever is usual there. What is strengthened is what is returned, at the end.
+        kept = {**options, **WITHOUT_USE, "reinforce": False}
 
         def search(text: str, hops: int) -> Recalled:
             del hops  # facts, which share entities, are what can be widened by
             return self._masked(self.recall(text, top_k, kept))
 
-        return recall.deep(
+        found = recall.deep(
             question.text,
             search=search,
             grader=grading(judge) if judge else None,
@@ -97,6 +99,9 @@ class Recalling:
             force_hard=check_bool(force_hard, "force_hard"),
             cancelled=question.cancelled,
         )
+        if asked.reinforce:
+            self._announce(asked, Recalled(found.hits), traced=False)
+        return found
 
     def neighbors(self, text: str, top_k: int | None) -> tuple[Neighbor, ...]:
         """Return what is near a text; see ``Memory.neighbors``."""
@@ -121,8 +126,11 @@ class Recalling:
         hits = (replace(hit, text=mask(hit.text)) for hit in found.hits)
         return replace(found, hits=tuple(hits))
 
-    def _announce(self, asked: Request, found: Recalled) -> None:
+    def _announce(
+        self, asked: Request, found: Recalled, *, traced: bool = True
+    ) -> None:
         recall.announce(
+            traced=traced,
             using=self.using,
             reader=asked.reader,
             question_text=asked.question.text,

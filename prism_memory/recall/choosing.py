@@ -61,7 +61,7 @@ def choose(
         scores = {i: 1 - place / len(ids) for place, i in enumerate(ids)}
         reasons.append(reason)
         with limited(using, left()):
-            ids = still_visible(using, reader, ids)
+            ids = still_visible(using, reader, ids, pool)
     if question.diversity is not None and question.diversity < 1:
         with limited(using, left()):
             ids, reason = _diverse(using, reader, question, providers, ids, scores)
@@ -88,14 +88,16 @@ def _reranked(
     return list(found.ids), found.reason
 
 
-def still_visible(using: str, reader: Reader, ids: Sequence[str]) -> list[str]:
-    """Return the ids that are in sight now. One query.
+def still_visible(
+    using: str, reader: Reader, ids: Sequence[str], pool: Pool
+) -> list[str]:
+    """Return the ids that are in sight now, and say what they said. One query.
 
-    A reranker may take seconds, in which somebody may withdraw a record.
+    A reranker may take seconds, in which somebody may withdraw or correct a record.
     """
     rows = visible(using=using, reader=reader).filter(id__in=ids)
-    seen = {str(found) for found in rows.values_list("id", flat=True)}
-    return [record_id for record_id in ids if record_id in seen]
+    seen = {str(found): version for found, version in rows.values_list("id", "version")}
+    return [i for i in ids if seen.get(i) == pool.rows[i]["version"]]
 
 
 def _diverse(

@@ -102,9 +102,14 @@ def request(
             message_range=limit(limits, beside, "message_range"),
             **{name: options[name] for name in ASKING if name in options},  # type: ignore[literal-required]
         ),
-        reranker=alias(options.get("reranker"), settings.RERANKER, "reranker"),
+        reranker=alias(
+            options.get("reranker"), settings.RERANKER, "reranker", settings.RERANKERS
+        ),
         transformer=alias(
-            options.get("transformer"), settings.TRANSFORMER, "transformer"
+            options.get("transformer"),
+            settings.TRANSFORMER,
+            "transformer",
+            settings.TRANSFORMERS,
         ),
         reinforce=check_bool(options.get("reinforce", False), "reinforce"),
         given=options,
@@ -223,12 +228,19 @@ def limit(limits: Limits, given: int | None, limit: str, name: str = "") -> int:
     return check_limit(value, limit, name or limit)
 
 
-def alias(given: str | None, usual: str, name: str) -> str:
+def alias(given: str | None, usual: str, name: str, known: Mapping[str, object]) -> str:
     """Return the alias of a backend: the call's own, or the setting's.
 
+    Args:
+        known: Those that the settings describe.
+
     Raises:
-        Invalid: It is no text.
+        Invalid: It is no text, or there is no such alias.
     """
     if given is None:
         return usual
-    return str(check_part(given, str, name))
+    chosen = str(check_part(given, str, name))
+    if chosen and chosen not in known:
+        message = f"{name} is none of the aliases that the settings describe."
+        raise Invalid(message, field=name)
+    return chosen

@@ -54,6 +54,8 @@ class Pool:
             )
             if leg == "vector":
                 self.unembedded |= {i for i in rows if rows[i]["cosine"] is None}
+        if variant > 1:  # they were measured against other words
+            rows = {i: {**row, "cosine": None, "bm25": None} for i, row in rows.items()}
         self.rows = {**rows, **self.rows}
 
 

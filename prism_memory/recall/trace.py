@@ -71,7 +71,7 @@ def trace_of(
     )
 
 
-def announce(
+def announce(  # noqa: PLR0913 - keywords
     *,
     using: str,
     reader: Reader,
@@ -79,6 +79,7 @@ def announce(
     recalled: Recalled,
     timings: Mapping[str, float] | None = None,
     reinforce: bool = False,
+    traced: bool = True,
     options: Mapping[str, object] | None = None,
     actor: Actor | None = None,
 ) -> None:
@@ -89,11 +90,12 @@ def announce(
     Args:
         timings: Milliseconds by step.
         reinforce: The hits shall be strengthened.
+        traced: False where each of its passes was told of before.
         options: How it was asked. Of what may be text, only that it was given is kept.
     """
     trace_id = uuid7()
-    keep = is_kept(trace_id)
-    heard = signals.recalled.has_listeners(Trace)
+    keep = traced and is_kept(trace_id)
+    heard = traced and signals.recalled.has_listeners(Trace)
     if not (heard or keep or reinforce):
         return
     trace = trace_of(

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from prism_memory import backends
 from prism_memory.access import Reader
 from prism_memory.errors import (
-    Misconfigured,
+    Invalid,
     ProviderRejected,
     ProviderUnavailable,
 )
@@ -22,6 +22,7 @@ from prism_memory.indexing import find_active
 from prism_memory.models import Record
 from prism_memory.recall.choosing import similarity, still_visible
 from prism_memory.recall.diversity import mmr
+from prism_memory.recall.ranking import Pool
 from prism_memory.types import Recalled
 from tests.factories import make_memory, make_scope, remember, remember_one
 from tests.recall.providers import CONFIGURED, Opinion
@@ -91,8 +92,9 @@ def test_the_setting_names_the_reranker_and_a_call_another_or_none(
     assert len(opinion.asked) == 1
     assert recalled(reranker="") == plain
     assert len(opinion.asked) == 1
-    with pytest.raises(Misconfigured, match="another"):
+    with pytest.raises(Invalid, match="none of the aliases") as raised:
         recalled(reranker="another")
+    assert raised.value.field == "reranker"
 
 
 @pytest.mark.usefixtures("stored")
@@ -208,8 +210,18 @@ def test_what_a_stranger_wrote_is_not_sent_to_a_reranker(
 
     assert sorted(opinion.asked[0][1]) == ["black tea", "green tea"]
     ids = [str(record_id) for record_id in stored]
-    assert still_visible("default", Reader(stranger), ids) == []
-    assert still_visible("default", Reader(make_scope()), ids) == ids
+    pool = Pool({i: {"version": 1} for i in ids})
+    assert still_visible("default", Reader(stranger), ids, pool) == []
+    assert still_visible("default", Reader(make_scope()), ids, pool) == ids
+
+
+def test_what_was_changed_while_a_reranker_worked_is_not_shown_as_it_was(
+    stored: list[uuid.UUID],
+) -> None:
+    ids = [str(record_id) for record_id in stored]
+    pool = Pool({i: {"version": 1 if i == ids[0] else 0} for i in ids})
+
+    assert still_visible("default", Reader(make_scope()), ids, pool) == ids[:1]
 
 
 # Different things to say

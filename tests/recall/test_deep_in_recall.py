@@ -13,7 +13,6 @@ from prism_memory.errors import (
     Aborted,
     Invalid,
     LimitExceeded,
-    Misconfigured,
     ProviderRejected,
     ProviderUnavailable,
 )
@@ -88,11 +87,10 @@ def test_a_call_names_its_own_grader(settings: Any) -> None:
     settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "GRADER": ""}
 
     assert deep(grader="judge").graded
-    with pytest.raises(Misconfigured, match="other"):
-        deep(grader="other")
-    with pytest.raises(Invalid) as raised:
-        deep(grader=1)
-    assert raised.value.field == "grader"
+    for wrong in ("other", 1):
+        with pytest.raises(Invalid) as raised:
+            deep(grader=wrong)
+        assert raised.value.field == "grader"
 
 
 def test_a_good_answer_ends_it(judge: Judge) -> None:

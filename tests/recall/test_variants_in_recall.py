@@ -9,8 +9,8 @@ from asgiref.sync import async_to_sync
 
 from prism_memory import backends
 from prism_memory.errors import (
+    Invalid,
     LimitExceeded,
-    Misconfigured,
     ProviderRejected,
     ProviderUnavailable,
 )
@@ -161,8 +161,9 @@ def test_a_call_names_its_own_transformer(settings: Any) -> None:
     assert words.asked == []
     recalled(multi_query=2, transformer="words")
     assert words.asked == [("variants", QUESTION, 1)]
-    with pytest.raises(Misconfigured, match="other"):
-        recalled(multi_query=2, transformer="other")
+    with pytest.raises(Invalid, match="none of the aliases") as raised:
+        recalled(transformer="other")
+    assert raised.value.field == "transformer"
 
 
 class Unforeseen(Exception):
