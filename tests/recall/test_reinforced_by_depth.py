@@ -1,4 +1,4 @@
-"""What a deep recall strengthens: what it returns, once, however many passes it took."""
+"""What a deep recall strengthens: what it returns, and each once."""
 
 from __future__ import annotations
 
