@@ -6,6 +6,7 @@ The constant is lowered for most of these tests: what it counts is the same.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,11 +22,13 @@ from tests.factories import (
     make_scope,
     remember,
 )
+from tests.recall.bulk import analyze
 from tests.recall.worded import (
     HERE,
     STRANGERS,
     common_beyond,
     count_of,
+    recall_plan,
     say,
     texts,
 )
@@ -118,6 +121,17 @@ def test_a_question_of_common_words_alone_has_all_their_pairs() -> None:
         *["delta bravo kilo"] * 2,
         *["kilo echo"] * 2,
     ]
+
+
+@pytest.mark.usefixtures("many")
+def test_of_a_common_word_the_rows_that_say_it_most_are_taken() -> None:
+    """Of those looked at, which are more than a leg gives."""
+    say({"delta delta": 50, "delta": 250})
+
+    found = make_memory().recall("delta", 5, legs="text")
+
+    assert found.bounded
+    assert all(text.startswith("delta delta") for text in texts(found))
 
 
 @pytest.mark.usefixtures("few")
@@ -242,9 +256,9 @@ def test_a_score_does_not_tell_what_a_withheld_text_holds(
     columns: dict[str, Any],
 ) -> None:
     """B134: neither for a rare word nor for a common one, whose rows are estimated."""
-    say({"delta": 60, "echo": 60})
+    say({"delta": 90, "echo": 40})
     remember("guess hunter2", "guess hunter3")
-    secret = make_record("the code is hunter2 and delta", **columns)
+    secret = make_record("the code is hunter2 and echo", **columns)
     assert secret.text
 
     right, wrong = (
@@ -256,7 +270,7 @@ def test_a_score_does_not_tell_what_a_withheld_text_holds(
     assert right[0].text == "guess hunter2"
     assert wrong[0].text == "guess hunter3"
     assert [hit.bm25 for hit in right] == [hit.bm25 for hit in wrong]
-    Record.objects.filter(tenant="acme", id=secret.id).update(text="echo echo zulu")
+    Record.objects.filter(tenant="acme", id=secret.id).update(text="zulu")
     again = make_memory().recall("hunter2 delta echo", 32, legs="text")
     assert [hit.bm25 for hit in again] == [hit.bm25 for hit in right]
 
@@ -264,13 +278,13 @@ def test_a_score_does_not_tell_what_a_withheld_text_holds(
 @pytest.mark.usefixtures("few")
 def test_a_score_does_not_tell_what_was_derived_from_a_revoked_text() -> None:
     """B134: what is derived from it is withheld with it."""
-    say({"delta": 60, "echo": 60})
+    say({"delta": 90, "echo": 40})
     plan = remember("the plan", key="plan")[0]
     lineage = Lineage(("plan",))
     derived = remember(*(f"step {n}" for n in range(40)), lineage=lineage)
     make_memory().set_consent(plan, visible=False)
     rows = Record.objects.filter(tenant="acme", id__in=derived)
-    assert rows.update(text="bravo delta") == 40
+    assert rows.update(text="bravo zulu") == 40
     before = make_memory().recall("delta echo", 32, legs="text")
 
     rows.update(text="bravo echo")
@@ -311,12 +325,18 @@ def test_a_common_word_with_signs_is_a_word(word: str) -> None:
 
 def test_1_000_and_more_rows_between_10_000_foreign_ones_give_a_full_page() -> None:
     """B131, B166: with the constant as it is."""
-    say({"delta": 5_000}, make_scope(owner="bob"))
-    say({"delta": 5_000}, make_scope(tenant="globex"))
+    say({"delta echo": 5_000}, make_scope(owner="bob"))
+    say({"delta echo": 5_000}, make_scope(tenant="globex"))
     say({"delta": 1_100, "echo": 1_100, "echo delta": 3})
+    analyze()
 
     found = make_memory().recall("delta echo", 32, legs="text")
 
     assert len(found) == 32
     assert {hit.scope for hit in found} == {HERE}
     assert all(text.startswith("echo delta") for text in texts(found)[:3])
+
+    plan = recall_plan(lambda: make_memory().recall("delta echo", 32, legs="text"))
+    read = re.findall(r"prism_memory_record_search .*rows=([\d.]+)", plan)
+    assert read
+    assert max(map(float, read)) <= 3_000, "neither words nor pairs of others"
