@@ -19,6 +19,8 @@ PACKAGES = ["prism_memory", "tests", "example_project", "benchmarks"]
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 DJANGOS = ["5.2", "6.0", "6.1"]
 POSTGRES_VERSIONS = ["16", "18"]
+# Two processes, each with a database of its own: CI has two cores.
+PARALLEL = ["-n", "2", "--dist", "worksteal"]
 
 
 @nox.session
@@ -40,7 +42,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", *session.posargs)
+    session.run("coverage", "run", "-m", "pytest", *PARALLEL, *session.posargs)
     session.run("coverage", "combine", "--quiet")
     session.run("coverage", "report")
 
@@ -57,7 +59,7 @@ def matrix(session: nox.Session, django: str, postgres: str) -> None:
     session.install(*nox.project.dependency_groups(nox.project.load_toml(), "dev"))
     session.install(f"django~={django}.0")
     session.env["PRISM_POSTGRES_VERSION"] = postgres
-    session.run("python", "-m", "pytest", *session.posargs)
+    session.run("python", "-m", "pytest", *PARALLEL, *session.posargs)
 
 
 def _lock_without_django(session: nox.Session) -> str:

@@ -6,7 +6,7 @@ import io
 import json
 import math
 import uuid
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from django.http import UnreadablePostError
@@ -23,7 +23,8 @@ from tests.api.conftest import Caller, refused
 
 pytestmark = pytest.mark.django_db
 
-PATHS = ["memories", "recall", "recall/deep", f"memories/{uuid.uuid4()}/consent"]
+NOBODYS: Final = uuid.UUID(int=7)
+PATHS = ["memories", "recall", "recall/deep", f"memories/{NOBODYS}/consent"]
 
 
 @pytest.mark.parametrize(
@@ -461,7 +462,7 @@ def test_no_body_is_a_server_error(alice: Caller, data: st.DataObject) -> None:
         ("recall", {"query": SECRETS * 2_000}),
         ("recall", f'{{"query": {SECRETS}}}'),
         (f"memories/{SECRETS}/consent", {"visible": True}),
-        (f"memories/{uuid.uuid4()}/consent", {"visible": SECRETS}),
+        (f"memories/{NOBODYS}/consent", {"visible": SECRETS}),
     ],
 )
 def test_an_error_never_echoes_what_was_sent(

@@ -156,7 +156,7 @@ def test_a_page_of_any_ranking_is_full(
         {"kinds": [Kind.ENTRY]},
         {"filter": {"n": {"exists": True}}},
     ],
-    ids=str,
+    ids=lambda more: "".join(more),
 )
 def test_what_only_tells_more_or_narrows_nothing_changes_no_hit(
     stored: Memory, more: Any

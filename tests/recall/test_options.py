@@ -101,9 +101,9 @@ GOOD: Final[dict[str, list[Any]]] = {
 def pairs(of: dict[str, list[Any]]) -> list[Any]:
     """Every option with each of its values."""
     return [
-        pytest.param(name, value, id=f"{name}={value!r:.30}")
+        pytest.param(name, value, id=f"{name}-{place}")
         for name, values in of.items()
-        for value in values
+        for place, value in enumerate(values)
     ]
 
 
