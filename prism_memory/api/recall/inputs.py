@@ -31,10 +31,11 @@ NEEDS: Final = {
     ("include_superseded", True): Permission.GOVERN,
     ("include_quarantined", True): Permission.GOVERN,
     ("require_consent", False): Permission.GOVERN,
+    ("trust_weighting", False): Permission.GOVERN,
     ("reinforce", True): Permission.WRITE,
 }
-"""What an option needs beyond ``read`` with this value: it shows what is held back, or
-changes what is kept."""
+"""What an option needs beyond ``read`` with this value: it shows what is held back,
+puts strangers' words level with the user's, or changes what is kept."""
 
 
 @extend_schema_field(
@@ -97,34 +98,46 @@ class ScoringInput(StrictInput):
 
 
 class QuestionInput(StrictInput):
-    """A question. An empty list lets nothing through; one left out, everything."""
+    """A question. An empty list lets nothing through; one left out, everything.
+
+    What may be null is null in Python too: there it undoes a default of the search.
+    """
 
     query = Text()
     top_k = Whole(required=False, help_text="Hits wanted; GET limits tells how many.")
 
-    kinds = Several(child=Choice("MemoryKind", Kind), required=False)
-    tiers = Several(child=Choice("MemoryTier", Tier), required=False)
-    namespaces = Several(child=Text(allow_blank=True), required=False)
+    kinds = Several(child=Choice("MemoryKind", Kind), required=False, allow_null=True)
+    tiers = Several(child=Choice("MemoryTier", Tier), required=False, allow_null=True)
+    namespaces = Several(child=Text(allow_blank=True), required=False, allow_null=True)
     tags = Several(
         child=Text(allow_blank=True),
         required=False,
+        allow_null=True,
         help_text="Only what has one of these among the tags of its metadata.",
     )
-    partition = Text(required=False, allow_blank=True)
-    filter = Object(required=False, help_text="Conditions on the metadata.")
+    partition = Text(required=False, allow_null=True, allow_blank=True)
+    filter = Object(
+        required=False, allow_null=True, help_text="Conditions on the metadata."
+    )
     ids = Several(
         child=Identifier(),
         required=False,
+        allow_null=True,
         help_text="Only these; GET limits tells how many.",
     )
     as_of = Moment(
-        required=False, help_text="When it must be valid; now when not given."
+        required=False,
+        allow_null=True,
+        help_text="When it must be valid; now when not given.",
     )
     known_at = Moment(
-        required=False, help_text="Only what was there and in sight then too."
+        required=False,
+        allow_null=True,
+        help_text="Only what was there and in sight then too.",
     )
     require_consent = Flag(
         required=False,
+        allow_null=True,
         help_text="Only what was consented to. False lifts what the server requires,"
         " and needs govern.",
     )
@@ -137,30 +150,49 @@ class QuestionInput(StrictInput):
 
     legs = Legs(required=False, help_text="hybrid when not given.")
     fusion = Choice("RecallFusion", FUSIONS, required=False)
-    weights = WeightsInput(required=False)
-    rrf_k = Number(required=False, help_text="Rank offset of rrf, above 0.")
-    blend = Number(required=False, help_text="Share of the words in blend, 0..1.")
+    weights = WeightsInput(required=False, allow_null=True)
+    rrf_k = Number(
+        required=False, allow_null=True, help_text="Rank offset of rrf, above 0."
+    )
+    blend = Number(
+        required=False, allow_null=True, help_text="Share of the words in blend, 0..1."
+    )
     context = Flag(  # type: ignore[assignment] # a form is given no context of its own
-        required=False, help_text="Let what stands around a record speak for it."
+        required=False,
+        allow_null=True,
+        help_text="Let what stands around a record speak for it.",
     )
-    scoring = ScoringInput(required=False)
+    scoring = ScoringInput(required=False, allow_null=True)
     trust_weighting = Flag(
-        required=False, help_text="Discount what is not first-party; on."
+        required=False,
+        help_text="Discount what is not first-party; on. False needs govern.",
     )
-    decay_days = Number(required=False, help_text="Time constant of decay, above 0.")
-    reranker = Alias("RERANKERS", required=False, help_text="Empty: none.")
+    decay_days = Number(
+        required=False, allow_null=True, help_text="Time constant of decay, above 0."
+    )
+    reranker = Alias(
+        "RERANKERS", required=False, allow_null=True, help_text="Empty: none."
+    )
     diversity = Number(
-        required=False, help_text="0..1, the share of relevance; 1 when not given."
+        required=False,
+        allow_null=True,
+        help_text="0..1, the share of relevance; 1 when not given.",
     )
     multi_query = Whole(
-        required=False, help_text="Questions asked in all; GET limits tells how many."
+        required=False,
+        allow_null=True,
+        help_text="Questions asked in all; GET limits tells how many.",
     )
     hyde = Flag(
         required=False, help_text="Search also for what is near a made-up answer."
     )
-    transformer = Alias("TRANSFORMERS", required=False, help_text="Empty: none.")
+    transformer = Alias(
+        "TRANSFORMERS", required=False, allow_null=True, help_text="Empty: none."
+    )
     deadline_seconds = Number(
-        required=False, help_text="Longest that one pass may take, above 0."
+        required=False,
+        allow_null=True,
+        help_text="Longest that one pass may take, above 0.",
     )
     reinforce = Flag(
         required=False, help_text="Strengthen the hits, later. True needs write."
@@ -172,6 +204,7 @@ class RecallInput(QuestionInput):
 
     message_range = Whole(
         required=False,
+        allow_null=True,
         help_text="Rows shown before and after each hit; GET limits tells how many.",
     )
     explain = Flag(required=False, help_text="Say why each hit is where it is.")
@@ -201,7 +234,7 @@ def asked(values: Mapping[str, Any], grant: Grant) -> dict[str, Any]:
         if values.get(name) is value and needed not in grant.permissions:
             message = f"{name}: {str(value).lower()} needs the permission '{needed}'."
             raise PermissionDenied(message, field=name)
-    if "scoring" not in values:
+    if values.get("scoring") is None:
         return dict(values)
     return {**values, "scoring": _scoring(values["scoring"])}
 
