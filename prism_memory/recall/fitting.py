@@ -33,7 +33,7 @@ class Case:
         relevant: Ids of the records that answer it.
 
     Raises:
-        Invalid: A list is none of ids.
+        Invalid: A list is none of ids, or what is relevant is no collection of them.
     """
 
     lists: Mapping[str, Sequence[str]]
@@ -41,8 +41,10 @@ class Case:
 
     def __post_init__(self) -> None:
         check_lists([*self.lists.values()])
-        if isinstance(self.relevant, str):
-            message = "relevant must be a collection of ids, not one string."
+        relevant: object = self.relevant
+        several = isinstance(relevant, Collection) and not isinstance(relevant, str)
+        if not several or not all(isinstance(i, str) for i in self.relevant):
+            message = "relevant must be a collection of ids, which are strings."
             raise Invalid(message, field="relevant")
 
 
@@ -71,6 +73,9 @@ def fit_weights(
     cases: Sequence[Case], legs: Sequence[str], grid: Sequence[float] = GRID
 ) -> Mapping[str, float]:
     """Return the weight of each leg with the best mean nDCG@10 of ``fuse_weighted``.
+
+    They are for weighted reciprocal rank: ``recall(…, fusion="rrf", weights=weights)``,
+    or ``fuse_weighted(lists, [weights[leg] for leg in legs])``.
 
     All are 1 unless others do better than that, and by more than rounding (B386). Of
     weights that do equally well, those nearest to 1 are taken. The order of the cases

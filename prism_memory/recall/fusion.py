@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final
 
 from prism_memory.errors import Invalid
@@ -44,18 +44,19 @@ def fuse_weighted(
     Args:
         lists: Ids, best first; ranks start at 1 in each. An id that a list repeats
             counts once, at its first place there.
-        weights: One for each list. A missing one counts 1, and so does one that is no
-            number, not finite or below 0; any beyond the lists are not read.
+        weights: One for each list, in their order. A missing one counts 1, and so does
+            one that is no number, not finite or below 0; any beyond the lists are not
+            read. Of weights by leg, give ``[weights[leg] for leg in legs]``.
         k: Rank offset, above 0.
 
     Raises:
         Invalid: A list is none of ids, ``k`` is not positive and finite, or the
-            weights are so large that a score is not finite.
+            weights have no order or are so large that a score is not finite.
 
     Source: Cormack, Clarke & Büttcher, SIGIR 2009.
     """
     offset = check_k(k)
-    shares = [*map(share, weights or ())]
+    shares = [*map(share, check_ordered(weights))]
     shares += [1.0] * (len(lists) - len(shares))
     parts: dict[str, list[float]] = defaultdict(list)
     best: dict[str, int] = {}
@@ -88,6 +89,20 @@ def check_lists(lists: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
         message = "lists must be lists of ids, which are strings."
         raise Invalid(message, field="lists")
     return lists
+
+
+def check_ordered(weights: Sequence[object] | None) -> Sequence[object]:
+    """Return the weights, or none.
+
+    Raises:
+        Invalid: They are not one after the other, as the lists are: of a mapping, such
+            as ``fit_weights`` returns, the keys would be taken for them.
+    """
+    given: object = weights
+    if isinstance(given, str | Mapping | Set):
+        message = "weights must be numbers in the order of the lists."
+        raise Invalid(message, field="weights")
+    return weights or ()
 
 
 def check_k(k: float) -> float:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import uuid
 from typing import Any
 
 import pytest
@@ -206,3 +207,13 @@ def test_a_case_with_another_leg_is_refused() -> None:
 def test_a_case_of_no_ids_is_refused(bad: Any) -> None:
     with pytest.raises(Invalid):
         Case(*bad)
+
+
+@pytest.mark.parametrize(
+    "bad", ["a", b"a", None, 1, iter(["a"]), [1], {uuid.UUID(int=1)}, ["a", None]]
+)
+def test_what_is_relevant_is_named_by_ids_as_the_lists_are(bad: Any) -> None:
+    """An id of another type would be found in no list, and weigh on the measure."""
+    with pytest.raises(Invalid, match="which are strings") as raised:
+        Case({"text": ["a"]}, bad)
+    assert raised.value.field == "relevant"

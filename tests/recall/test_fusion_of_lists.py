@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_memory.errors import Invalid
+from prism_memory.recall.fitting import Case, fit_weights
 from prism_memory.recall.fusion import fuse_rrf, fuse_weighted, rrf_of
 
 some = st.sampled_from("abcdefgh")
@@ -153,3 +154,21 @@ def test_weights_beyond_all_bounds_are_refused_aloud() -> None:
     with pytest.raises(Invalid) as raised:
         fuse_weighted([["a"]] * 4, [1.7e308] * 4, k=1e-9)
     assert raised.value.field == "weights"
+
+
+@pytest.mark.parametrize("bad", [{"vector": 0.5, "text": 1.0}, {}, {0.5, 1.0}, "21"])
+def test_weights_without_the_order_of_the_lists_are_refused(bad: Any) -> None:
+    """The keys of what ``fit_weights`` returns would each count 1."""
+    with pytest.raises(Invalid, match="in the order of the lists") as raised:
+        fuse_weighted([["a"], ["b"]], bad)
+    assert raised.value.field == "weights"
+
+
+def test_weights_by_leg_are_given_in_the_order_of_the_lists() -> None:
+    lists = {"text": ["a"], "vector": ["b"]}
+    weights = fit_weights([Case(lists, {"b"})], ["vector", "text"])
+
+    fused = fuse_weighted([*lists.values()], [weights[leg] for leg in lists])
+
+    assert [i for i, _ in fused] == ["b", "a"]
+    assert fused[0][1] > fused[1][1]
