@@ -133,7 +133,7 @@ def _said(
         question.text,
         multi_query=question.multi_query,
         hyde=question.hyde and hyde,
-        transformer=providers.transformer,
+        transformer=providers.transformer if question.is_varied else None,
         check=providers.check,
         timeout_seconds=min(seconds, timeout_seconds or seconds),
     )

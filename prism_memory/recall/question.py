@@ -61,6 +61,9 @@ class Question:
         if self.fusion not in FUSIONS:
             message = f"fusion must be one of {', '.join(FUSIONS)}."
             raise Invalid(message, field="fusion")
+        if self.fusion == "blend" and not self.is_worded:
+            message = "fusion can be blend only of the legs vector or text."
+            raise Invalid(message, field="fusion")
         check_weights(self.weights)
         check_part(self.scoring, Scoring, "scoring")
         for name in ("trust_weighting", "hyde", "explain"):
@@ -93,9 +96,14 @@ class Question:
         return self.context
 
     @property
+    def is_worded(self) -> bool:
+        """Whether a leg is asked that looks at the words of the question."""
+        return not {"vector", "text"}.isdisjoint(self.asked)
+
+    @property
     def is_varied(self) -> bool:
-        """Whether a transformer has something to do."""
-        return self.multi_query > 1 or self.hyde
+        """Whether a transformer has something to do: recency reads no words."""
+        return self.is_worded and (self.multi_query > 1 or self.hyde)
 
     @property
     def weight_of(self) -> Mapping[str, float]:

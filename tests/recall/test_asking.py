@@ -89,3 +89,12 @@ def test_with_no_time_left_the_embedder_is_not_asked(slow: Slow) -> None:
     assert degraded == "the embedder is unavailable"
     with pytest.raises(ProviderUnavailable):
         asked(slow, 1, legs="vector")
+
+
+def test_no_transformer_is_asked_for_a_leg_that_reads_no_words(slow: Slow) -> None:
+    """B378, B379: other words would change nothing, and cost a call."""
+    found, degraded = asked(slow, 5, legs="recency", hyde=True)
+
+    assert slow.now == 0
+    assert [one.text for one in found] == ["tea?"]
+    assert degraded == ""

@@ -86,6 +86,9 @@ def test_a_leg_without_a_weight_counts_1() -> None:
         ({"multi_query": 1}, False),
         ({"multi_query": 2}, True),
         ({"hyde": True}, True),
+        ({"hyde": True, "legs": "vector"}, True),
+        ({"multi_query": 2, "legs": ["recency", "text"]}, True),
+        ({"multi_query": 2, "hyde": True, "legs": "recency"}, False),
     ],
 )
 def test_a_transformer_has_something_to_do_only_if_asked(
@@ -93,3 +96,17 @@ def test_a_transformer_has_something_to_do_only_if_asked(
 ) -> None:
     """B378, B379."""
     assert question(**asked).is_varied is varied
+
+
+@pytest.mark.parametrize("legs", ["recency", ["recency"]])
+def test_nothing_is_blended_where_no_leg_reads_the_question(legs: Any) -> None:
+    """It would be an order by nothing, told as if by a score."""
+    with pytest.raises(Invalid, match="blend") as raised:
+        question(fusion="blend", legs=legs)
+    assert raised.value.field == "fusion"
+
+
+@pytest.mark.parametrize("legs", ["hybrid", "vector", "text", ["text", "recency"]])
+def test_either_leg_that_reads_the_question_can_be_blended(legs: Any) -> None:
+    """B115."""
+    assert question(fusion="blend", legs=legs).fusion == "blend"

@@ -114,6 +114,7 @@ def test_the_question_and_all_that_is_made_of_it_are_embedded_at_once(
         {"multi_query": 1},
         {"multi_query": 4, "hyde": True, "transformer": ""},
         {"legs": "text", "hyde": True},
+        {"legs": "recency", "multi_query": 4, "hyde": True},
     ],
 )
 def test_nobody_is_asked_who_is_not_needed(words: Words, options: Options) -> None:
