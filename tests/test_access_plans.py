@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.db import connection
+from pytest_django import DjangoDbBlocker
 
 from prism_memory.access import Reader, visible
 from tests.capture import captured
 from tests.factories import NOON, make_memory, make_scope, remember_one
+from tests.kept import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -31,9 +34,15 @@ SELECT gen_random_uuid(), tenant, 'record:' || id, 'record:' || id, 'revoked', F
 """
 
 
-@pytest.fixture
-def filled(db: None) -> None:
+@pytest.fixture(scope="module")
+def filled(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Thousands of strangers' records, each once revoked and shown again."""
+    with kept(django_db_blocker):
+        fill()
+        yield
+
+
+def fill() -> None:
     remember_one(key="mine")
     for number in range(STRANGERS):
         stranger = make_memory(make_scope(owner=f"bob-{number}"))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 from django.db import connection
+from pytest_django import DjangoDbBlocker
 
 from prism_memory.db.containment import must_contain
 from prism_memory.types import Entry
 from tests.capture import captured
 from tests.db.test_filters_against_model import matches
 from tests.factories import make_memory, make_scope, remember_one
+from tests.kept import kept
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filled")]
 
@@ -35,13 +37,15 @@ SELECT gen_random_uuid(), tenant, scope_id, kind, '', '', '', 'bulk-' || number,
 """
 
 
-@pytest.fixture
-def filled(db: None) -> None:
+@pytest.fixture(scope="module")
+def filled(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """A scope with 20,000 rows, known to the planner."""
-    remember_one(key="pattern")
-    with connection.cursor() as cursor:
-        cursor.execute(RECORDS, [ROWS])
-        cursor.execute("ANALYZE prism_memory_record")
+    with kept(django_db_blocker):
+        remember_one(key="pattern")
+        with connection.cursor() as cursor:
+            cursor.execute(RECORDS, [ROWS])
+            cursor.execute("ANALYZE prism_memory_record")
+        yield
 
 
 def listed(given: Mapping[str, Any]) -> tuple[list[str], str]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.db import connection
+from pytest_django import DjangoDbBlocker
 
 from prism_memory.models import Record
 from prism_memory.recall.adjacent import adjacent
 from prism_memory.types import SourceRef
 from tests.capture import captured
 from tests.factories import remember_one
+from tests.kept import kept
 from tests.recall.asked import hit_of, make_reader
 
 pytestmark = pytest.mark.django_db
@@ -35,19 +38,30 @@ SELECT gen_random_uuid(), tenant, scope_id, kind, '', '', '', key || '-' || numb
 """
 
 
-def most_rows_read(*, one_in: int, generic: bool = False, known: bool = True) -> float:
-    """Fill a scope, ask beside its middle, and return the most rows of any step.
+@pytest.fixture(scope="module")
+def filled(
+    request: pytest.FixtureRequest,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+) -> Iterator[None]:
+    """Fill a scope, and a source; one of so many rows is in sight as the test says."""
+    with kept(django_db_blocker):
+        remember_one("a", key="plain")
+        remember_one("b", key="turn", source=SourceRef("chat"))
+        with connection.cursor() as cursor:
+            cursor.execute(BULK, [request.param, MANY])
+        yield
+
+
+def most_rows_read(*, generic: bool = False, known: bool = True) -> float:
+    """Ask beside the scope's middle, and return the most rows of any step.
 
     Args:
-        one_in: One of so many rows is in sight.
         generic: By the plan of a prepared statement, which serves any values.
         known: The planner has statistics.
     """
-    remember_one("a", key="plain")
-    remember_one("b", key="turn", source=SourceRef("chat"))
-    with connection.cursor() as cursor:
-        cursor.execute(BULK, [one_in, MANY])
-        if known:
+    if known:
+        with connection.cursor() as cursor:
             cursor.execute("ANALYZE prism_memory_record")
     middle = [f"plain-{MANY // 2}", f"turn-{MANY // 2}"]
     ids = Record.objects.filter(tenant="acme", key__in=middle)
@@ -90,13 +104,17 @@ def explained(statement: str, given: dict[str, Any], *, generic: bool) -> str:
 WAYS = [{}, {"generic": True}, {"known": False}, {"generic": True, "known": False}]
 
 
+@pytest.mark.parametrize("filled", [1], indirect=True)
 @pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.usefixtures("filled")
 def test_a_walk_ends_at_the_rows_that_are_wanted(how: dict[str, bool]) -> None:
     """case_C33: 20,000 rows of the scope, and as many of the source."""
-    assert most_rows_read(one_in=1, **how) <= 16  # of the answer
+    assert most_rows_read(**how) <= 16  # of the answer
 
 
+@pytest.mark.parametrize("filled", [100], indirect=True)
 @pytest.mark.parametrize("how", WAYS, ids=str)
+@pytest.mark.usefixtures("filled")
 def test_a_walk_reads_no_further_than_past_what_is_hidden(how: dict[str, bool]) -> None:
     """B131: of 20,000 rows each hundredth is in sight."""
-    assert most_rows_read(one_in=100, **how) <= 400
+    assert most_rows_read(**how) <= 400

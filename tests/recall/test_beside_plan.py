@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from prism_memory.types import SourceRef
 from tests.capture import captured
 from tests.db.asking import ask
 from tests.factories import make_memory, make_scope, remember
+from tests.kept import kept
 from tests.recall.test_plans import check_nothing_is_read_whole, plan, ran, scans
 from tests.recall.worded import common_beyond, recall_statements
 
@@ -31,15 +35,31 @@ SELECT gen_random_uuid(), tenant, scope_id, kind, '', '', '', 'turn ' || number,
 OWN = make_scope(owner="vera")
 
 
+@pytest.fixture(scope="module")
+def step(
+    request: pytest.FixtureRequest,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+) -> Iterator[int]:
+    """20,000 turns of one source, and how far each stands from the next."""
+    with kept(django_db_blocker):
+        remember("turn 0", source=SourceRef("chat", 0), scope=OWN)
+        ask(BULK, request.param, MANY)
+        yield request.param
+
+
+STEPS = pytest.mark.parametrize(
+    "step", [1, 0], ids=["one of each", "all at one place"], indirect=True
+)
+
+
 @pytest.mark.parametrize("generic", [False, True], ids=["own", "generic"])
 @pytest.mark.parametrize("known", [False, True], ids=["never analyzed", "analyzed"])
-@pytest.mark.parametrize("step", [1, 0], ids=["one of each", "all at one place"])
+@STEPS
 def test_neighbours_are_looked_up_one_by_one(
     step: int, *, known: bool, generic: bool
 ) -> None:
     """B166: of 20,000 turns of one source, those beside the best; whatever is known."""
-    remember("turn 0", source=SourceRef("chat", 0), scope=OWN)
-    ask(BULK, step, MANY)
     if known:
         ask("ANALYZE prism_memory_record")
     memory = make_memory(OWN)
@@ -58,12 +78,11 @@ def test_neighbours_are_looked_up_one_by_one(
     assert all(scan.rows <= 4 for scan in looked), text
 
 
+@pytest.mark.parametrize("step", [1], indirect=True)
 @pytest.mark.parametrize("generic", [False, True], ids=["own", "generic"])
 def test_before_the_first_analysis_common_words_read_no_table_whole(
-    *, generic: bool
+    step: int, *, generic: bool
 ) -> None:
-    remember("turn 0", source=SourceRef("chat", 0), scope=OWN)
-    ask(BULK, 1, MANY)
     memory = make_memory(OWN)
     with common_beyond(1_000):
         memory.recall("turn", 5, legs="text")
