@@ -24,7 +24,7 @@ from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.recalling import Recalling
 from prism_memory.recall import Asker
-from prism_memory.recall.options import check_defaults, reader_of
+from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
@@ -110,7 +110,7 @@ class Memory:
     Raises:
         LimitExceeded: A limit is unknown or over its hard cap.
         Invalid: An argument is not acceptable; the error names it.
-        Misconfigured: A setting is not.
+        Misconfigured: A setting or a default of the search is not.
     """
 
     def __init__(  # noqa: PLR0913 - keywords, all of them optional
@@ -136,7 +136,7 @@ class Memory:
         self.limits = Limits(limits)
         self.redaction = Redaction.configured(redactor, secrets)
         self.require_consent = check_wish(require_consent, "require_consent")
-        check_defaults(search_defaults)
+        check_values(search_defaults, self.limits)
         self.search_defaults = search_defaults
         self.importance_from = importance_from
         self.embedder = embedder or settings.EMBEDDER

@@ -123,8 +123,7 @@ def merged(defaults: Options | None, given: Mapping[str, Any]) -> Options:
         TypeError: There is no such option.
         Misconfigured: A default is no option, or touches trust (B370).
     """
-    unknown = sorted(given.keys() - OPTIONS)
-    if unknown:
+    if unknown := sorted(given.keys() - OPTIONS):
         message = f"recall() has no option {unknown[0]!r}."
         raise TypeError(message)
     usual = {**check_defaults(settings.SEARCH_DEFAULTS), **check_defaults(defaults)}
@@ -152,16 +151,23 @@ def check_defaults(defaults: object) -> Mapping[str, Any]:
     return defaults
 
 
-def check_values(defaults: Options) -> None:
-    """Check defaults of a search as a recall would.
+def check_values(defaults: Options | None, limits: Limits | None = None) -> None:
+    """Check defaults of a search as a recall would, over those of the setting.
+
+    Args:
+        limits: Those of the memory; of the settings when None.
 
     Raises:
-        Invalid: A value is not acceptable.
-        LimitExceeded: A number is over its limit.
-        Misconfigured: As ``check_defaults``.
+        Misconfigured: As ``check_defaults``, or a value is not acceptable.
     """
-    anybody = Asker(Scope("anybody"), ReadMode.CHAIN, Limits(), Redaction())
-    request(anybody, "anything", None, check_defaults(defaults))
+    if not (usual := check_defaults(defaults)):
+        return  # whether the setting is right, the system checks say
+    anybody = Asker(Scope("a"), ReadMode.CHAIN, limits or Limits(), Redaction())
+    try:
+        request(anybody, "a", None, usual)
+    except (Invalid, LimitExceeded) as error:
+        message = f"A search default is not acceptable: {error}"
+        raise Misconfigured(message, field="search_defaults") from error
 
 
 def reader_of(asker: Asker, options: Mapping[str, Any]) -> Reader:
@@ -190,12 +196,10 @@ def question_text(asker: Asker, query: str) -> str:
     if not text.strip():
         message = "query must not be blank."
         raise Invalid(message, field="query")
-    most = asker.limits.query_characters
-    if len(text) > most:
+    if len(text) > (most := asker.limits.query_characters):
         message = f"query is over {most} characters (query_characters)."
         raise LimitExceeded(message, field="query")
-    most = asker.limits.query_words
-    if len(set(WORD.findall(text.lower()))) > most:
+    if len(set(WORD.findall(text.lower()))) > (most := asker.limits.query_words):
         message = f"query has more than {most} different words (query_words)."
         raise LimitExceeded(message, field="query")
     return text

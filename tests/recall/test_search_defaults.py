@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import pytest
@@ -12,6 +13,36 @@ from prism_memory.errors import Misconfigured
 from prism_memory.types import TRUST_OPTIONS, Options, Origin, Scoring, Trust
 from tests.factories import make_memory, remember
 from tests.recall.providers import CONFIGURED
+
+BAD: list[tuple[str, Any]] = [
+    ("kinds", "entry"),
+    ("tiers", ["tall"]),
+    ("namespaces", "notes"),
+    ("tags", "home"),
+    ("partition", 1),
+    ("filter", {"n": {"$no": 1}}),
+    ("ids", ["x"]),
+    ("as_of", "now"),
+    ("known_at", dt.datetime(2026, 1, 1)),  # noqa: DTZ001 - naive, so refused
+    ("legs", "words"),
+    ("fusion", "mean"),
+    ("weights", {"graph": 1}),
+    ("rrf_k", 0),
+    ("blend", 2),
+    ("context", "yes"),
+    ("scoring", 0.5),
+    ("decay_days", -1),
+    ("reranker", "nobody"),
+    ("diversity", 9),
+    ("multi_query", 99),
+    ("hyde", 1),
+    ("transformer", "nobody"),
+    ("message_range", 5),
+    ("explain", "yes"),
+    ("deadline_seconds", 0),
+    ("cancelled", 1),
+    ("reinforce", None),
+]
 
 TEXTS = ("Ada drinks tea.", "Ada drinks coffee.", "The train leaves at noon.")
 
@@ -114,6 +145,47 @@ def test_a_memory_with_a_default_that_is_no_option_is_not_made(wish: Any) -> Non
     with pytest.raises(Misconfigured) as raised:
         make_memory(search_defaults=wish)
     assert raised.value.field == "search_defaults"
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=[name for name, _ in BAD])
+def test_a_memory_with_a_default_that_no_recall_can_take_is_not_made(
+    name: str, value: Any
+) -> None:
+    """B369: said where it is written, and not at each recall."""
+    wish: Any = {name: value}
+    with pytest.raises(Misconfigured, match=name) as raised:
+        make_memory(search_defaults=wish)
+    assert raised.value.field == "search_defaults"
+
+
+def test_every_option_that_may_be_a_default_is_checked() -> None:
+    assert {name for name, _ in BAD} == set(Options.__annotations__) - TRUST_OPTIONS
+
+
+def test_defaults_are_held_to_the_limits_of_their_memory() -> None:
+    """B30."""
+    narrow = {"filter_terms": 1, "query_characters": 1, "query_words": 1}
+    make_memory(limits=narrow, search_defaults={"filter": {"n": 1}, "multi_query": 8})
+
+    with pytest.raises(Misconfigured, match="filter has more than 1"):
+        make_memory(limits=narrow, search_defaults={"filter": {"n": 1, "m": 1}})
+
+
+def test_defaults_that_only_together_are_wrong_are_refused(defaults: Any) -> None:
+    """B369: the memory's stand over the setting's."""
+    defaults(fusion="blend")
+
+    with pytest.raises(Misconfigured, match="blend"):
+        make_memory(search_defaults={"legs": "recency"})
+    make_memory(search_defaults={"legs": "recency", "fusion": "rrf"})
+
+
+def test_a_memory_without_defaults_does_not_look_at_the_settings(defaults: Any) -> None:
+    """So that a console opens on a site whose settings the checks complain of."""
+    defaults(diversity=9)
+
+    assert make_memory().search_defaults is None
+    assert make_memory(search_defaults={}).search_defaults == {}
 
 
 def test_a_default_about_trust_that_is_added_later_is_refused_at_the_recall() -> None:
