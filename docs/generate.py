@@ -32,7 +32,8 @@ All settings are keys of one dict, `{NAMESPACE}`, in the settings of your projec
 ```
 
 `manage.py check` reports unknown keys, values of another type and values out of their
-bounds. Values are read at each use, so `override_settings` works.
+bounds. Values are read at each use, so `override_settings` works; a `Memory` reads its
+limits, `SECRETS`, `REDACTOR`, `EMBEDDER` and `DATABASE` when it is made.
 
 A limit marked *per memory* is a default that a memory may set for itself, by its
 lower-case name and up to the bound: `Memory(scope, limits={{"top_k": 10}})`. Nothing

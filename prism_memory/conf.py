@@ -2,7 +2,8 @@
 
 Every setting is declared once, below, with its default, its bounds and its unit.
 The system checks, the documentation table and the tests read that declaration.
-Values are read at each access, so ``override_settings`` works as it stands.
+Values are read at each access, so ``override_settings`` works as it stands. A Memory
+reads its limits, secrets, redactor, embedder and database when it is made.
 """
 
 from __future__ import annotations
@@ -125,7 +126,9 @@ class Settings:
         "", help="Dotted path of redact(text) -> text, run before anything is stored."
     )
     SECRETS: Setting[tuple[str, ...]] = Setting(
-        (), help="Strings replaced by [redacted] before anything is stored or shown."
+        (),
+        help="Strings replaced by [redacted] before anything is stored or shown. Read"
+        " when a Memory is made.",
     )
     REQUIRE_CONSENT = Setting(
         default=False, help="Strict mode: recall only what was consented to explicitly."

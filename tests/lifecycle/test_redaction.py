@@ -118,6 +118,12 @@ class TestPlain:
             redaction = Redaction.configured(secrets=["two"])
         assert redaction.text("one two") == f"{REDACTED} {REDACTED}"
 
+    def test_the_secrets_of_a_memory_are_those_when_it_was_made(self):
+        with override_settings(PRISM_MEMORY={"SECRETS": ("one",)}):
+            memory = make_memory()
+        with override_settings(PRISM_MEMORY={"SECRETS": ("two",)}):
+            assert memory.redaction.text("one two") == f"{REDACTED} two"
+
     def test_json_keeps_its_shape(self):
         value = {"a": [1, True, None, "s"], "s": ({"b": "s"},)}
         assert Redaction(secrets=["s"]).json(value, "value") == {
