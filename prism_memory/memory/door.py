@@ -329,8 +329,8 @@ class Memory:
     def neighbors(self, text: str, top_k: int | None = None) -> tuple[Neighbor, ...]:
         """Return the records nearest to a text by cosine, nearest first.
 
-        What the gate holds back is among them. Empty without an embedder or vectors.
-        Embeds the text, then one query.
+        What the gate holds back is among them, which ``get`` does not show. Empty
+        without an embedder or vectors. Embeds the text, then one query.
 
         Raises:
             Invalid: The text is blank.

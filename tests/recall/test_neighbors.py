@@ -11,7 +11,7 @@ from django.conf import settings
 from django.test import override_settings
 
 from prism_memory import backends
-from prism_memory.errors import EmbedderMismatch
+from prism_memory.errors import EmbedderMismatch, NotVisible
 from prism_memory.models import EmbeddingSpace, Record
 from prism_memory.recall import VectorLeg
 from prism_memory.recall.neighbors import neighbors
@@ -19,6 +19,7 @@ from prism_memory.types import Neighbor, Scope, Vector
 from tests.capture import tenant_in_every_statement
 from tests.factories import (
     NOON,
+    make_memory,
     make_record,
     make_scope,
     make_tombstone,
@@ -77,6 +78,16 @@ def test_what_the_gate_holds_back_is_a_neighbour() -> None:
     other = remember_one("The train leaves at noon", wait=True)
     assert [n.id for n in near(TEA)] == [held.id, other]
     assert [n.id for n in near(TEA, include_quarantined=True)] == [held.id, other]
+
+
+def test_a_neighbour_that_the_gate_holds_back_can_still_not_be_read() -> None:
+    """B384: its id says that there is something alike, and no more."""
+    held = make_record(TEA, wait=True, gate="quarantined")
+    memory = make_memory()
+
+    assert [n.id for n in memory.neighbors(TEA)] == [held.id]
+    with pytest.raises(NotVisible):
+        memory.get(held.id)
 
 
 @pytest.mark.parametrize(
