@@ -6,7 +6,7 @@
 
 
     def test_my_embedder_conforms():
-        check_embedder(MyEmbedder(model="small", dimensions=384))
+        check_embedder(lambda: MyEmbedder(model="small", dimensions=384))
 
 Each rule is a function of its own, so that a test can be parametrised over ``RULES``.
 """
@@ -34,18 +34,29 @@ SAME: Final = 0.999
 more so; another text is far below."""
 
 
-def check_embedder(embedder: Embedder) -> None:
+Factory = Callable[[], Embedder]
+"""Makes an embedder; called more than once."""
+
+
+def check_embedder(embedder: Embedder | Factory) -> None:
     """Check an embedder against every rule below. Calls the embedder.
 
     About 110 short texts and one of 20,000 characters are embedded.
+
+    Args:
+        embedder: What makes it, such as its class; then another one, as a second
+            process has it, must give the same. Or one that is made.
 
     Raises:
         AssertionError: A rule does not hold; the text says which and how.
         ProviderUnavailable: The embedder's own.
         ProviderRejected: The embedder's own, or its vectors are unusable.
     """
+    made = embedder if isinstance(embedder, Embedder) else embedder()
     for rule in RULES:
-        rule(embedder)
+        rule(made)
+    if not isinstance(embedder, Embedder):
+        is_the_same_made_again(made, embedder())
 
 
 def declares_itself(embedder: Embedder) -> None:
@@ -113,6 +124,16 @@ def repeats_itself(embedder: Embedder) -> None:
         require(first == second, "declared deterministic, and it is not")
     for one, other in zip(first, second, strict=True):
         require(cosine(one, other) > SAME, "the same text has another vector later")
+
+
+def is_the_same_made_again(embedder: Embedder, other: Embedder) -> None:
+    """What one stores another finds: in another process, or after a restart."""
+    require(embedder.identity == other.identity, "another one has another identity")
+    for one, same in zip(
+        passages(embedder, TEXTS), passages(other, TEXTS), strict=True
+    ):
+        message = "the same text has another vector from another one"
+        require(cosine(one, same) > SAME, message)
 
 
 def takes_both_roles(embedder: Embedder) -> None:

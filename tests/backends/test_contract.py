@@ -73,6 +73,36 @@ def test_check_embedder_applies_every_rule(hashing: Embedder) -> None:
     embedders.check_embedder(hashing)
 
 
+def test_check_embedder_takes_what_makes_an_embedder_too() -> None:
+    embedders.check_embedder(HashEmbedder)
+    embedders.check_embedder(lambda: HashEmbedder(dimensions=64))
+
+
+def test_what_is_made_is_held_to_every_rule() -> None:
+    with pytest.raises(AssertionError, match="another place"):
+        embedders.check_embedder(lambda: Broken(in_no_order))
+
+
+def test_an_embedder_that_differs_when_made_again_is_found() -> None:
+    """Each alone is whole; what one stores, the next would not find."""
+    made: list[Broken] = []
+
+    def make() -> Broken:
+        place = len(made)
+        made.append(Broken(lambda vectors, *_: turned(vectors, place)))
+        return made[-1]
+
+    with pytest.raises(AssertionError, match="another vector from another one"):
+        embedders.check_embedder(make)
+
+
+def test_an_embedder_of_another_space_when_made_again_is_found() -> None:
+    widths = iter([32, 64])
+
+    with pytest.raises(AssertionError, match="another identity"):
+        embedders.check_embedder(lambda: HashEmbedder(dimensions=next(widths)))
+
+
 def test_a_narrow_embedder_need_not_tell_texts_apart() -> None:
     embedders.check_embedder(HashEmbedder(dimensions=1))
 
