@@ -7,9 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -18,6 +16,7 @@ from example_project.demo import conversations, worker
 from example_project.demo.__main__ import said_of
 from example_project.demo.screen import Claims, styled
 from example_project.embedded import CHECKOUT, Services
+from example_project.embedded.places import exclusive
 from prism_memory.ingest import read_locomo
 from prism_memory.models import Embedding, Record
 
@@ -29,8 +28,11 @@ DEMO = [
 
 
 @pytest.fixture
-def environment(child_environment):
-    return child_environment | {"PRISM_SERVICES": "test", "PRISM_SHARED": "/nowhere"}
+def environment(child_environment, tmp_path):
+    """Of a demo; no other test process runs one on these servers meanwhile."""
+    own = {"PRISM_SERVICES": "test", "PRISM_SHARED": "/nowhere"}
+    with exclusive(Services("test").folder / "demo-tests"):
+        yield child_environment | own | {"TMPDIR": str(tmp_path)}
 
 
 def start(environment):
@@ -45,21 +47,15 @@ def start(environment):
     )
 
 
-def leftovers():
-    """What a killed worker leaves of its pool, where nobody looks for it."""
-    return list(Path(tempfile.gettempdir()).glob("pymp-*"))
-
-
 @pytest.mark.django_db(transaction=True)
-def test_all_that_the_demo_claims_holds(environment):
+def test_all_that_the_demo_claims_holds(environment, tmp_path):
     """Remember, index through a killed worker, recall, isolate, revoke; B2, C02."""
-    before = leftovers()
     with start(environment) as demo:
         said, _ = demo.communicate()
     assert demo.returncode == 0, said
     assert "All 14 claims held." in said
     assert "SIGKILL at " in said
-    assert not [left for left in leftovers() if left not in before]
+    assert not [*tmp_path.iterdir()], "what a killed worker leaves of its pool"
     assert not (Services("test").folder / "demo-tmp").exists()
     assert "\x1b" not in said
     assert "\r" not in said
