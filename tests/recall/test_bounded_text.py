@@ -339,4 +339,4 @@ def test_1_000_and_more_rows_between_10_000_foreign_ones_give_a_full_page() -> N
     plan = recall_plan(lambda: make_memory().recall("delta echo", 32, legs="text"))
     read = re.findall(r"prism_memory_record_search .*rows=([\d.]+)", plan)
     assert read
-    assert max(map(float, read)) <= 3_000, "neither words nor pairs of others"
+    assert max(map(float, read)) <= 3_000, f"words or pairs of others: {plan}"

@@ -163,8 +163,8 @@ def test_the_exact_plan_reads_the_scope_by_its_index(index: None) -> None:
     """B166: nothing is scanned whole, and the text leg goes by the GIN index."""
     text = plan(Scope(TENANT, "d"), indexed=False)
 
-    assert "prism_memory_embedding_scan" in text
-    assert "prism_memory_record_search" in text
+    assert "prism_memory_embedding_scan" in text, text
+    assert "prism_memory_record_search" in text, text
     assert "prism_memory_hnsw" not in text
     assert "Seq Scan on prism_memory_record" not in text
     assert "Seq Scan on prism_memory_embedding " not in text

@@ -13,9 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from prism_memory import lifecycle, tasks
-from prism_memory.access import Reader
 from prism_memory.models import RecallTrace, Reinforcement
-from prism_memory.recall.trace import announce
 from prism_memory.tasks import sending
 from prism_memory.tasks.tracing import messages as messages_of
 from tests.factories import NOON, make_memory, make_scope, make_trace, remember
@@ -49,16 +47,10 @@ def broker(url: str) -> Any:
 
 
 def ask(*, reinforce: bool = True) -> list[Any]:
-    """Recall, and tell of it as the door does; return the ids of the hits."""
-    recalled = make_memory().recall("tea", legs="text")
-    announce(
-        using="default",
-        reader=Reader(scope=make_scope()),
-        question_text="tea",
-        recalled=recalled,
-        reinforce=reinforce,
-    )
-    return [hit.id for hit in recalled]
+    """Recall; return the ids of the hits."""
+    return [
+        hit.id for hit in make_memory().recall("tea", legs="text", reinforce=reinforce)
+    ]
 
 
 def strengths() -> dict[Any, int]:
