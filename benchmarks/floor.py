@@ -16,6 +16,7 @@ from psycopg import sql
 
 from benchmarks.loading import connect
 from prism_memory.conf import Limits, settings
+from prism_memory.db.queries import vector_text
 from prism_memory.indexing import Space
 from prism_memory.recall import Question
 from prism_memory.recall.candidates import (
@@ -83,12 +84,16 @@ matches AS (SELECT lexeme, id, frequency, length FROM looked)"""
 
 BOUNDED: Final = """,
 sample AS MATERIALIZED (
-  SELECT newest.search
+  SELECT taken.search
     FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
    CROSS JOIN LATERAL (
-         SELECT record.search FROM prism_memory_record AS record
-          WHERE record.tenant = %(tenant)s::text AND record.scope_id = one.scope_id
-          ORDER BY record.sequence DESC LIMIT 500) AS newest),
+         (SELECT record.search FROM prism_memory_record AS record
+           WHERE record.tenant = %(tenant)s::text AND record.scope_id = one.scope_id
+           ORDER BY record.sequence DESC LIMIT 250)
+         UNION ALL
+         (SELECT record.search FROM prism_memory_record AS record
+           WHERE record.tenant = %(tenant)s::text AND record.scope_id = one.scope_id
+           ORDER BY record.sequence LIMIT 250)) AS taken),
 counted AS MATERIALIZED (
   SELECT lexeme, query, held > {term_rows} AS common,
          CASE WHEN held <= {term_rows} THEN held::float8
@@ -189,7 +194,7 @@ class Floor:
 
     def __call__(self, query: str, vector: Vector) -> tuple[Rows, Rows]:
         """Run both statements; return the rows of the vectors and of the words."""
-        text = f"[{','.join(format(value, '.6g') for value in vector)}]"
+        text = vector_text(vector)
         given = self._given | {"vector": text}
         near = self._connection.execute(self._near, given).fetchall()
         given = self._given | {"query": query}
@@ -210,7 +215,7 @@ def parameters(scope: Scope, records: int) -> dict[str, Any]:
         "tenant": scope.tenant,
         "scope_ids": ids,
         "sight": " | ".join(f"'\x1f{scope_id}'" for scope_id in ids),
-        "records": records,
+        "records": 1 << max(0, records - 1).bit_length(),  # as recall rounds it
         "languages": search_languages(),
         "rows": Question("?", Limits().top_k).candidate_rows,
         "k1": BM25_K1,

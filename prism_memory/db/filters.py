@@ -37,6 +37,9 @@ DEPTH: Final = 8
 """Deepest nesting of and, or and not."""
 IN_VALUES: Final = 1_000
 """Most values of one ``in``."""
+OPERAND_VALUES: Final = 100
+"""Most values inside one operand, whatever they are nested in: what contains what is
+compared each with each."""
 
 
 @dataclass
@@ -156,6 +159,7 @@ def _condition(key: str, op: object, operand: Any, into: Compiled) -> sql.Compos
         return _exists(name, operand)
     if op == "in":
         return _in(name, operand, into)
+    check_size(operand, OPERAND_VALUES)
     value = into.bind(to_json(operand, "filter"))
     if op == "contains":
         return sql.SQL("(record.metadata -> {}::text) @> {}::jsonb").format(name, value)
@@ -168,6 +172,26 @@ def _condition(key: str, op: object, operand: Any, into: Compiled) -> sql.Compos
         "(jsonb_typeof(record.metadata -> {name}::text) = jsonb_typeof({value}::jsonb)"
         " AND (record.metadata -> {name}::text) {sign} {value}::jsonb)"
     ).format(name=name, value=value, sign=COMPARISONS[str(op)])
+
+
+def check_size(operand: object, most: int) -> None:
+    """Check that an operand holds few values.
+
+    Raises:
+        LimitExceeded: It holds more.
+    """
+    left = [operand]
+    for _ in range(most + 1):
+        if not left:
+            return
+        value = left.pop()
+        if isinstance(value, Mapping):
+            left.extend(value.values())
+        elif isinstance(value, list | tuple):
+            left.extend(value)
+    if left:
+        message = f"An operand of the filter holds more than {most:,} values."
+        raise LimitExceeded(message, field="filter")
 
 
 def _exists(name: sql.Composable, operand: object) -> sql.Composable:
@@ -185,6 +209,7 @@ def _in(name: sql.Composable, operand: object, into: Compiled) -> sql.Composable
     if len(operand) > IN_VALUES:
         message = f"The filter's 'in' takes at most {IN_VALUES:,} values."
         raise LimitExceeded(message, field="filter")
+    check_size(operand, IN_VALUES)
     values = into.bind([to_json(item, "filter") for item in operand])
     return sql.SQL("((record.metadata -> {}::text) = ANY({}::jsonb[]))").format(
         name, values

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from prism_memory import backends, indexing, recall
+from prism_memory.access import Reader
 from prism_memory.conf import settings
 from prism_memory.errors import EmbedderMismatch, Invalid
-from prism_memory.recall import Asker, Providers, Request, VectorLeg
-from prism_memory.recall.options import alias, limit, question_text, request
+from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
+from prism_memory.recall.choosing import still_visible
+from prism_memory.recall.clock import Clock
+from prism_memory.recall.options import (
+    alias,
+    limit,
+    question_text,
+    reader_of,
+    request,
+)
 from prism_memory.types import (
     Actor,
     DeepRecalled,
@@ -49,7 +61,14 @@ class Recalling:
         self, query: str, top_k: int | None, options: Mapping[str, Any]
     ) -> Recalled:
         """Answer one question; see ``Memory.recall``."""
-        asked = request(self.asker, query, top_k, options)
+        return self._answer(request(self.asker, query, top_k, options))
+
+    def _answer(self, asked: Request, **told: int) -> Recalled:
+        """Answer, and tell who listens.
+
+        Args:
+            told: Of how it was asked, beside the options.
+        """
         found = self._with_providers(
             lambda providers: recall.recall(
                 using=self.using,
@@ -59,8 +78,7 @@ class Recalling:
             ),
             asked,
         )
-        self._announce(asked, found)
-        return found
+        return replace(found, trace_id=self._announce(asked, found, **told))
 
     def deep_recall(
         self,
@@ -82,30 +100,41 @@ class Recalling:
             self.asker.limits, max_iterations, "deep_iterations", "max_iterations"
         )
 
-        # Whatever is usual there. What is strengthened is what is returned, at the end.
-        kept = {**options, **WITHOUT_USE, "reinforce": False}
+        clock = Clock(question.deadline_seconds, question.cancelled)
+        counted = itertools.count(1)
 
         def search(text: str, hops: int) -> Recalled:
             del hops  # facts, which share entities, are what can be widened by
-            return self._masked(self.recall(text, top_k, kept))
+            each = {"deadline_seconds": clock.left(), "reinforce": False}
+            kept = {**options, **WITHOUT_USE, **each}  # whatever is usual there
+            one = request(self.asker, text, top_k, kept)
+            return self._masked(self._answer(one, deep_pass=next(counted)))
 
         found = recall.deep(
             question.text,
             search=search,
-            grader=grading(judge) if judge else None,
+            grader=grading(judge, clock) if judge else None,
             top_k=question.top_k,
             max_iterations=passes,
             threshold=settings.DEEP_THRESHOLD if threshold is None else threshold,
             force_hard=check_bool(force_hard, "force_hard"),
-            cancelled=question.cancelled,
+            still=partial(self._still, asked.reader),
+            cancelled=clock.is_over,
         )
-        if asked.reinforce:
-            self._announce(asked, Recalled(found.hits), traced=False)
-        return found
+        return replace(found, trace_id=self._announce_deep(asked, found))
 
     def neighbors(self, text: str, top_k: int | None) -> tuple[Neighbor, ...]:
         """Return what is near a text; see ``Memory.neighbors``."""
-        asked = request(self.asker, text, top_k, {"legs": "vector"})
+        # No option is asked for, and none is usual here: who looks for a duplicate
+        # must see all that is in sight.
+        asked = Request(
+            reader=reader_of(self.asker, {}),
+            question=Question(
+                question_text(self.asker, text),
+                limit(self.asker.limits, top_k, "top_k"),
+                legs="vector",
+            ),
+        )
 
         def ask(providers: Providers) -> tuple[Neighbor, ...]:
             if providers.leg is None or providers.embed is None:
@@ -126,19 +155,37 @@ class Recalling:
         hits = (replace(hit, text=mask(hit.text)) for hit in found.hits)
         return replace(found, hits=tuple(hits))
 
+    def _still(self, reader: Reader, hits: Sequence[Hit]) -> set[uuid.UUID]:
+        """Return the ids of the hits that are in sight now, as they are. One query."""
+        versions = {str(hit.id): hit.version for hit in hits}
+        return {*map(uuid.UUID, still_visible(self.using, reader, versions))}
+
     def _announce(
-        self, asked: Request, found: Recalled, *, traced: bool = True
-    ) -> None:
-        recall.announce(
-            traced=traced,
+        self, asked: Request, found: Recalled, **told: int
+    ) -> uuid.UUID | None:
+        return recall.announce(
             using=self.using,
             reader=asked.reader,
             question_text=asked.question.text,
             recalled=found,
             timings=found.timings_ms,
             reinforce=asked.reinforce,
-            options=asked.given,
+            options={**asked.given, **told},
             actor=self.actor,
+        )
+
+    def _announce_deep(self, asked: Request, found: DeepRecalled) -> uuid.UUID | None:
+        """Tell of the whole: what all passes came to, and what the verdict was.
+
+        That is what is strengthened, once, however many passes found it.
+        """
+        return self._announce(
+            asked,
+            Recalled(found.hits, degraded=found.degraded),
+            deep_passes=found.iterations,
+            graded=found.graded,
+            sufficient=found.sufficient,
+            abstained=found.abstained,
         )
 
     def _with_providers(self, ask: Callable[[Providers], T], asked: Request) -> T:
@@ -191,8 +238,8 @@ def refuse(options: Mapping[str, Any], names: Iterable[str]) -> None:
             raise Invalid(message, field=name)
 
 
-def grading(alias: str) -> recall.Grading:
-    """Return what judges passages. Misconfigured where there is no such grader."""
+def grading(alias: str, clock: Clock) -> recall.Grading:
+    """Return what judges passages, while there is time."""
     grader = backends.get_grader(alias)
 
     def grade(question: str, hits: Sequence[Hit]) -> Grade:
@@ -200,7 +247,7 @@ def grading(alias: str) -> recall.Grading:
             grader,
             question,
             [hit.text for hit in hits],
-            timeout_seconds=settings.GRADE_SECONDS,
+            timeout_seconds=min(settings.GRADE_SECONDS, clock.left() or math.inf),
         )
 
     return grade

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
+
+from django.utils import timezone
 
 from prism_memory.access import Reader, visible
 from prism_memory.db import queries
@@ -31,12 +33,14 @@ class Chosen:
 
     Args:
         ids: At most ``top_k``.
-        ranked: Scores and signals.
+        scores: 0..1, by id: those of the ranking, or by place after a reranker.
+        signals: By id, what the score is made of.
         reason: Why it is not chosen as was asked, or empty.
     """
 
     ids: list[str]
-    ranked: Ranked
+    scores: Mapping[str, float]
+    signals: Mapping[str, Mapping[str, float]]
     reason: str = ""
 
 
@@ -55,19 +59,22 @@ def choose(
     Args:
         left: Tells how many seconds are left; it raises where none are.
     """
-    ids, scores, reasons = ranked.ids, ranked.scores, []
+    ids, reasons = ranked.ids, list[str]()
+    scores: Mapping[str, float] = ranked.scores
     if providers.reranker is not None and len(ids) > 1:
-        ids, reason = _reranked(question, pool, ranked, providers, left())
-        scores = {i: 1 - place / len(ids) for place, i in enumerate(ids)}
+        ids, scores, reason = _reranked(question, pool, ranked, providers, left())
         reasons.append(reason)
         with limited(using, left()):
-            ids = still_visible(using, reader, ids, pool)
+            seen = still_visible(
+                using, reader, {i: pool.rows[i]["version"] for i in ids}
+            )
+        ids = [i for i in ids if i in seen]
     if question.diversity is not None and question.diversity < 1:
         with limited(using, left()):
             ids, reason = _diverse(using, reader, question, providers, ids, scores)
         reasons.append(reason)
     reason = "; ".join(filter(None, reasons))
-    return Chosen(ids[: question.top_k], ranked, reason)
+    return Chosen(ids[: question.top_k], scores, ranked.signals, reason)
 
 
 def _reranked(
@@ -76,28 +83,40 @@ def _reranked(
     ranked: Ranked,
     providers: Providers,
     timeout_seconds: float | None,
-) -> tuple[list[str], str]:
-    """Return all ids, the first of them in a reranker's order, and what went wrong."""
+) -> tuple[list[str], Mapping[str, float], str]:
+    """Return all ids, the first of them in a reranker's order, and what went wrong.
+
+    A reranker's scores are on a scale of its own: what it ordered is scored by place.
+    """
     assert providers.reranker is not None  # noqa: S101 - the caller looked
     texts = [(i, providers.mask(pool.rows[i]["text"])) for i in ranked.ids]
     found = rerank(
         question.text, texts, providers.reranker, timeout_seconds=timeout_seconds
     )
+    if not found.scores:
+        return list(found.ids), ranked.scores, found.reason
     for record_id, score in found.scores.items():
         ranked.signals[record_id]["rerank"] = score
-    return list(found.ids), found.reason
+    for record_id, score in ranked.scores.items():
+        ranked.signals[record_id]["ranked"] = score
+    places = {i: 1 - place / len(found.ids) for place, i in enumerate(found.ids)}
+    return list(found.ids), places, found.reason
 
 
-def still_visible(
-    using: str, reader: Reader, ids: Sequence[str], pool: Pool
-) -> list[str]:
+def still_visible(using: str, reader: Reader, versions: Mapping[str, int]) -> set[str]:
     """Return the ids that are in sight now, and say what they said. One query.
 
-    A reranker may take seconds, in which somebody may withdraw or correct a record.
+    A provider may take seconds, in which somebody may withdraw or correct a record.
+
+    Args:
+        versions: By id, which state of the record was read.
     """
-    rows = visible(using=using, reader=reader).filter(id__in=ids)
-    seen = {str(found): version for found, version in rows.values_list("id", "version")}
-    return [i for i in ids if seen.get(i) == pool.rows[i]["version"]]
+    now = replace(reader, at=timezone.now())
+    rows = visible(using=using, reader=now).filter(id__in=[*versions])
+    seen = (
+        (str(found), version) for found, version in rows.values_list("id", "version")
+    )
+    return {found for found, version in seen if versions[found] == version}
 
 
 def _diverse(
@@ -106,16 +125,19 @@ def _diverse(
     question: Question,
     providers: Providers,
     ids: list[str],
-    scores: dict[str, float],
+    scores: Mapping[str, float],
 ) -> tuple[list[str], str]:
     """Return ``top_k`` ids that are good and unlike each other."""
     if providers.leg is None:
         return ids, UNCOMPARED
-    most = min(COMPARED_AT_MOST, COMPARED_PER_HIT * question.top_k)
-    first = ids[: max(most, question.top_k)]
+    compared = min(COMPARED_AT_MOST, COMPARED_PER_HIT * question.top_k)
+    first = ids[: max(compared, question.top_k)]
     alike = similarity(using, reader, providers.leg.space_id, first)
     trade_off = 1.0 if question.diversity is None else question.diversity
-    return mmr(first, scores, alike, trade_off, question.top_k), ""
+    # Of cosines the best is near 1, so that a trade-off means the same everywhere.
+    most = max((scores[i] for i in first), default=0.0) or 1.0
+    relative = {i: scores[i] / most for i in first}
+    return mmr(first, relative, alike, trade_off, question.top_k), ""
 
 
 def similarity(

@@ -44,6 +44,16 @@ class Clock:
             raise DeadlineExceeded
         return left
 
+    def is_over(self) -> bool:
+        """Raise where no time is left or the caller has had enough; else False.
+
+        Raises:
+            DeadlineExceeded: No time is left.
+            Aborted: The caller does not want the answer any more.
+        """
+        self.left()
+        return False
+
     @contextmanager
     def step(self, name: str) -> Iterator[float | None]:
         """Time a step, in milliseconds, and tell how long it may take in seconds.

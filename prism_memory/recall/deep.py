@@ -6,13 +6,15 @@ pass and calls no provider; see ``difficulty``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Final
 
 from prism_memory.errors import (
     Aborted,
+    DeadlineExceeded,
     Invalid,
     LimitExceeded,
     ProviderRejected,
@@ -32,6 +34,9 @@ from prism_memory.types import (
 Search = Callable[[str, int], Recalled]
 """Of a query and the hops to widen by: what one pass finds."""
 
+Looking = Callable[[Sequence[Hit]], Collection[uuid.UUID]]
+"""Of hits: the ids of those that may still be shown, as they are."""
+
 Grading = Callable[[str, Sequence[Hit]], Grade]
 """Of the original question and hits, best first: the verdict."""
 
@@ -46,6 +51,8 @@ WIDER_HOPS: Final = 1
 """What each pass after the first is widened by."""
 
 UNGRADED: Final = "the grader gave no verdict"
+UNSEARCHED: Final = "a later pass could not be made"
+OUT_OF_TIME: Final = "the time was over before the answer was judged good enough"
 REFUSED: Final = "the grader's reformulation was no acceptable question"
 
 
@@ -65,6 +72,14 @@ class Passes:
         if found.degraded:
             self.reasons.append(found.degraded)
 
+    def look_again(self, still: Looking) -> None:
+        """Drop what was withdrawn or changed while a provider took its time."""
+        kept = {*still([hit for found in self.found for hit in found.hits])}
+        self.found = [
+            replace(found, hits=tuple(hit for hit in found.hits if hit.id in kept))
+            for found in self.found
+        ]
+
     def known(self, query: str) -> bool:
         """Tell whether the same words were searched for, in whatever case."""
         return folded(query) in map(folded, self.queries)
@@ -76,6 +91,7 @@ class Window:
 
     grader: Grading
     size: int
+    still: Looking
     cancelled: Callable[[], bool] | None
 
     def verdict(self, passes: Passes) -> Grade | None:
@@ -83,12 +99,17 @@ class Window:
 
         None where there is no verdict: that is no reason to abstain (B407).
         """
-        stop_if(self.cancelled)
         try:
+            stop_if(self.cancelled)
+            if len(passes.found) > 1:
+                passes.look_again(self.still)
             hits = window_of(passes.found, self.size)
             verdict = self.grader(passes.queries[0], hits)
         except (ProviderUnavailable, ProviderRejected):
             passes.reasons.append(UNGRADED)
+            return None
+        except DeadlineExceeded:
+            passes.reasons.append(OUT_OF_TIME)
             return None
         passes.graded = True
         return verdict
@@ -104,6 +125,7 @@ def deep(  # noqa: PLR0913 - keywords, all but three of them optional
     threshold: float = HARD,
     force_hard: bool = False,
     window: int = WINDOW,
+    still: Looking | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> DeepRecalled:
     """Return the best hits of one pass, or of several where the question is hard.
@@ -121,7 +143,10 @@ def deep(  # noqa: PLR0913 - keywords, all but three of them optional
         force_hard: Take the question for hard, whatever its words.
         window: Most hits the grader is shown; no more than ``top_k`` are, since it
             judges what is returned.
-        cancelled: Asked before each call after the first search; True stops there.
+        still: Tells which hits may still be shown, after a grader took its time: what
+            was withdrawn meanwhile goes to nobody. All may when None.
+        cancelled: Asked before each call after the first search; True stops there. Of
+            time that is over the answer so far is told, with a reason.
 
     Raises:
         Invalid: ``threshold`` is not in 0..1.
@@ -136,8 +161,10 @@ def deep(  # noqa: PLR0913 - keywords, all but three of them optional
     size = min(window, top_k)
     verdict: Grade | None = None
     if hard and grader is not None and size > 0:
-        seen = Window(grader, size, cancelled)
+        looking = still or every_id
+        seen = Window(grader, size, looking, cancelled)
         verdict = iterate(passes, search, seen, max_iterations)
+        passes.look_again(looking)
     abstained = verdict is not None and not verdict.sufficient
     return DeepRecalled(
         hits=best(passes.found, top_k, size),
@@ -159,8 +186,7 @@ def iterate(
         verdict = window.verdict(passes)
         if verdict is None or len(passes.found) == max_iterations:
             return verdict
-        stop_if(window.cancelled)
-        if not searched_again(verdict, search, passes):
+        if not searched_again(verdict, search, passes, window):
             return verdict
 
 
@@ -194,16 +220,30 @@ def stop_if(cancelled: Callable[[], bool] | None) -> None:
         raise Aborted(message)
 
 
-def searched_again(verdict: Grade, search: Search, passes: Passes) -> bool:
+def every_id(hits: Sequence[Hit]) -> set[uuid.UUID]:
+    """Return the ids of all."""
+    return {hit.id for hit in hits}
+
+
+def searched_again(
+    verdict: Grade, search: Search, passes: Passes, window: Window
+) -> bool:
     """Make a further pass, if there is a reason to and something new to ask."""
     words = (verdict.reformulation or "").strip()
     if verdict.sufficient or not words or passes.known(words):
         return False
     try:
+        stop_if(window.cancelled)
         found = search(words, WIDER_HOPS)
     except (Invalid, LimitExceeded):
         # The words are a model's: too long, or not storable. Not the caller's fault.
         passes.reasons.append(REFUSED)
+        return False
+    except (ProviderUnavailable, ProviderRejected):
+        passes.reasons.append(UNSEARCHED)
+        return False
+    except DeadlineExceeded:
+        passes.reasons.append(OUT_OF_TIME)
         return False
     passes.add(words, found)
     return True

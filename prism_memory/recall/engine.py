@@ -70,7 +70,7 @@ def recall(
             left=clock.left,
         )
     hits = pack(chosen, pool, reader.scope.tenant)
-    unembedded = UNEMBEDDED if pool.unembedded else ""
+    unembedded = UNEMBEDDED if pool.unembedded or found.waiting else ""
     answer = Recalled(
         hits,
         strategy=found.strategy,
@@ -92,7 +92,7 @@ class Search:
 
     def candidates(self, asked: list[Asked]) -> tuple[Pool, Found]:
         """Ask the legs, once for each variant; the first is the question itself."""
-        pool, first = Pool(), None
+        pool, answers = Pool(), list[Found]()
         for variant, one in enumerate(asked, 1):
             legs = [leg for leg in self.question.asked if one.text or leg == "vector"]
             with self.clock.step("candidates") as left:
@@ -109,9 +109,9 @@ class Search:
             if one.leg.vector is not None and not found.current:
                 raise EmbedderMismatch
             pool.add(found.rows, found.legs, variant)
-            first = first or found
-        assert first is not None  # noqa: S101 - the question is always asked
-        return pool, first
+            answers.append(found)
+        bounded = any(found.bounded for found in answers)
+        return pool, replace(answers[0], bounded=bounded)
 
     def ranked(self, pool: Pool) -> Ranked:
         """Fuse and score."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from prism_memory.access import Reader, strictness
@@ -24,7 +24,6 @@ from prism_memory.types import (
     check_text,
 )
 
-WORD: Final = re.compile(r"\w+")
 OPTIONS: Final = frozenset(Options.__annotations__)
 
 NARROWING: Final = (
@@ -41,9 +40,9 @@ NARROWING: Final = (
 """Options that are fields of a reader as they are."""
 
 ASKING: Final = tuple(
-    field.name
-    for field in fields(Question)
-    if field.init and field.name in OPTIONS - {"multi_query", "message_range"}
+    each.name
+    for each in fields(Question)
+    if each.init and each.name in OPTIONS - {"multi_query", "message_range"}
 )
 """Options that are fields of a question as they are."""
 
@@ -73,10 +72,10 @@ class Request:
 
     reader: Reader
     question: Question
-    reranker: str
-    transformer: str
-    reinforce: bool
-    given: Options
+    reranker: str = ""
+    transformer: str = ""
+    reinforce: bool = False
+    given: Options = field(default_factory=Options)
 
 
 def request(
@@ -199,10 +198,23 @@ def question_text(asker: Asker, query: str) -> str:
     if len(text) > (most := asker.limits.query_characters):
         message = f"query is over {most} characters (query_characters)."
         raise LimitExceeded(message, field="query")
-    if len(set(WORD.findall(text.lower()))) > (most := asker.limits.query_words):
+    if len({*words(text.lower())}) > (most := asker.limits.query_words):
         message = f"query has more than {most} different words (query_words)."
         raise LimitExceeded(message, field="query")
     return text
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text: runs of letters, marks and decimal digits.
+
+    PostgreSQL splits at everything else, an underscore and a raised two included, so it
+    never makes many more of them.
+    """
+    return "".join(c if is_of_a_word(c) else " " for c in text).split()
+
+
+def is_of_a_word(character: str) -> bool:
+    return character.isdecimal() or unicodedata.category(character)[0] in "LM"
 
 
 def listed(

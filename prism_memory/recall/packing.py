@@ -22,12 +22,12 @@ def _hit(record_id: str, chosen: Chosen, pool: Pool, tenant: str) -> Hit:
     }
     return Hit(
         **item_fields(row, Scope(tenant, row["owner"], row["agent"], row["thread"])),
-        score=chosen.ranked.scores[record_id],
+        score=chosen.scores[record_id],
         method=_method(ranks),
         cosine=row["cosine"],
         bm25=row["bm25"],
         ranks=ranks,
-        signals={**measured(row), **chosen.ranked.signals[record_id]},
+        signals={**measured(row), **chosen.signals[record_id]},
     )
 
 

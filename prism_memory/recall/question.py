@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from prism_memory.errors import Invalid
+from prism_memory.recall.blending import BLEND
 from prism_memory.types import Scoring, check_bool, check_finite, check_part
 
 LEGS: Final = ("vector", "text", "recency")
@@ -106,8 +107,16 @@ class Question:
         return self.is_worded and (self.multi_query > 1 or self.hyde)
 
     @property
+    def words_share(self) -> float:
+        """Share of the words in ``blend``."""
+        return BLEND if self.blend is None else self.blend
+
+    @property
     def weight_of(self) -> Mapping[str, float]:
         """What each leg that is asked counts: as given, or as measured."""
+        if self.fusion == "blend":
+            shares = {"vector": 1 - self.words_share, "text": self.words_share}
+            return {leg: shares.get(leg, 0.0) for leg in self.asked}
         usual = WEIGHTS if self.weights is None and self.fusion == "convex" else {}
         given = usual if self.weights is None else self.weights
         return {leg: given.get(leg, 1.0) for leg in self.asked}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from prism_memory.recall import scoring
-from prism_memory.recall.blending import BLEND, blend, coverage
+from prism_memory.recall.blending import blend, coverage
 from prism_memory.recall.context import Place, with_context
 from prism_memory.recall.fusion import RRF_K, order, rrf_of, weighted_convex
 from prism_memory.recall.question import Question
@@ -137,8 +137,7 @@ def fused(pool: Pool, question: Question) -> dict[str, float]:
         covered = {
             i: coverage(question.text, row["text"]) for i, row in pool.rows.items()
         }
-        lam = BLEND if question.blend is None else question.blend
-        found = blend(pool.scores.get("vector", {}), covered, lam)
+        found = blend(pool.scores.get("vector", {}), covered, question.words_share)
     else:
         found = weighted_convex(pool.scores, weights)
     return {i: found.get(i, 0.0) for i in pool.rows}

@@ -71,7 +71,7 @@ def trace_of(
     )
 
 
-def announce(  # noqa: PLR0913 - keywords
+def announce(
     *,
     using: str,
     reader: Reader,
@@ -79,25 +79,26 @@ def announce(  # noqa: PLR0913 - keywords
     recalled: Recalled,
     timings: Mapping[str, float] | None = None,
     reinforce: bool = False,
-    traced: bool = True,
     options: Mapping[str, object] | None = None,
     actor: Actor | None = None,
-) -> None:
+) -> uuid.UUID | None:
     """Tell who listens of a recall, after its own transaction. No query.
 
     Never fails a recall (B431): a receiver that fails is logged by Django.
 
+    Returns:
+        The id of the trace that will be written, or None where none will.
+
     Args:
         timings: Milliseconds by step.
         reinforce: The hits shall be strengthened.
-        traced: False where each of its passes was told of before.
         options: How it was asked. Of what may be text, only that it was given is kept.
     """
     trace_id = uuid7()
-    keep = traced and is_kept(trace_id)
-    heard = traced and signals.recalled.has_listeners(Trace)
+    keep = is_kept(trace_id)
+    heard = signals.recalled.has_listeners(Trace)
     if not (heard or keep or reinforce):
-        return
+        return None
     trace = trace_of(
         trace_id=trace_id,
         reader=reader,
@@ -114,6 +115,7 @@ def announce(  # noqa: PLR0913 - keywords
         signals.trace_wanted.send_robust(
             sender=Trace, using=using, trace=trace, keep=keep, reinforce=reinforce
         )
+    return trace_id if keep else None
 
 
 def is_kept(trace_id: uuid.UUID) -> bool:

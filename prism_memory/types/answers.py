@@ -81,8 +81,9 @@ class Hit(Item):
         bm25: Full-text score, or None when it has no word of the question.
         ranks: Place in each leg that found it, from 1.
         signals: What the score is made of, by name: ``vector``, ``bm25``, ``fused``,
-            and of ``similarity``, ``recency``, ``importance``, ``decay``, ``trust``,
-            ``rerank`` those that counted.
+            and of ``similarity``, ``recency``, ``importance``, ``decay``, ``trust``
+            those that counted; after a reranker ``rerank``, its own score, and
+            ``ranked``, the score before it.
     """
 
     score: float = 0.0
@@ -163,11 +164,13 @@ class Recalled(Sequence[Hit]):
     """The hits of one recall, best first, and how they were found.
 
     Args:
-        strategy: How the vector leg looked: ``exact``, ``index``, or ``none``.
+        strategy: How the vector leg looked: ``exact``, ``index``, or ``none`` where it
+            did not.
         degraded: Why the answer is poorer than it could be, or empty.
         bounded: Some words are in too many rows to search them all: those were only
             searched beside others.
         timings_ms: Milliseconds by step.
+        trace_id: Of the trace that is kept of it, or None where none is.
         adjacent: What stands beside the hits, by sequence, when asked for.
         explanations: One for each hit, in their order, when asked for.
     """
@@ -177,6 +180,7 @@ class Recalled(Sequence[Hit]):
     degraded: str = ""
     bounded: bool = False
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
+    trace_id: uuid.UUID | None = field(default=None, compare=False)
     adjacent: tuple[Item, ...] = ()
     explanations: tuple[Explanation, ...] = ()
 

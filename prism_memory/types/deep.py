@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from prism_memory.types.answers import Hit
@@ -35,6 +36,8 @@ class DeepRecalled(Sequence[Hit]):
         graded: A grader gave at least one verdict.
         queries: What each pass searched for; the first is the question.
         degraded: Why the answer is poorer than it could be, or empty.
+        trace_id: Of the trace that is kept of the whole, or None where none is. Each
+            pass has one of its own.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -45,6 +48,7 @@ class DeepRecalled(Sequence[Hit]):
     graded: bool = False
     queries: tuple[str, ...] = ()
     degraded: str = ""
+    trace_id: uuid.UUID | None = field(default=None, compare=False)
 
     def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as Sequence has it
         return self.hits[index]

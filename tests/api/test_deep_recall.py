@@ -202,6 +202,7 @@ def test_each_pass_costs_what_a_recall_does(
 
     with django_assert_num_queries(2):  # key, recall
         alice.post("recall/deep", {"query": "safe"})
-    with django_assert_num_queries(3):  # key, two recalls
+    # Key, two recalls, and what is still in sight before and after the last verdict.
+    with django_assert_num_queries(5):
         alice.post("recall/deep", HARD)
     assert not RecallTrace.objects.exists()

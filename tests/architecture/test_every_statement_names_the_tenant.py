@@ -331,7 +331,7 @@ def test_each_side_of_a_join_must_be_tied(
 
 def test_a_rule_without_a_tie_is_found() -> None:
     """B22: in the middle of the rule, whose other parts use the same alias."""
-    rule = dict(statements())["access.visible"]
+    rule = dict(statements())["access.unwithheld"]
     tie = "stone.tenant = edge.tenant"
     assert tie in rule
     assert unnamed_tables(rule.replace(tie, "TRUE")) == ["prism_memory_tombstone"]

@@ -22,7 +22,6 @@ from prism_memory.indexing import find_active
 from prism_memory.models import Record
 from prism_memory.recall.choosing import similarity, still_visible
 from prism_memory.recall.diversity import mmr
-from prism_memory.recall.ranking import Pool
 from prism_memory.types import Recalled
 from tests.factories import make_memory, make_scope, remember, remember_one
 from tests.recall.providers import CONFIGURED, Opinion
@@ -65,7 +64,15 @@ def test_a_reranker_has_the_last_word(opinion: Opinion) -> None:
     assert texts(found) == [*reversed(texts(plain))]
     assert opinion.asked == [(QUESTION, texts(plain))]
     assert [hit.signals["rerank"] for hit in found] == [4, 3, 2, 1, 0]
-    assert {hit.id: hit.score for hit in found} == {hit.id: hit.score for hit in plain}
+    before = {hit.id: hit.score for hit in plain}
+    assert {hit.id: hit.signals["ranked"] for hit in found} == before
+    assert [hit.score for hit in found] == [
+        1,
+        0.8,
+        pytest.approx(0.6),
+        0.4,
+        pytest.approx(0.2),
+    ]
     assert found.degraded == ""
 
 
@@ -210,18 +217,18 @@ def test_what_a_stranger_wrote_is_not_sent_to_a_reranker(
 
     assert sorted(opinion.asked[0][1]) == ["black tea", "green tea"]
     ids = [str(record_id) for record_id in stored]
-    pool = Pool({i: {"version": 1} for i in ids})
-    assert still_visible("default", Reader(stranger), ids, pool) == []
-    assert still_visible("default", Reader(make_scope()), ids, pool) == ids
+    versions = dict.fromkeys(ids, 1)
+    assert still_visible("default", Reader(stranger), versions) == set()
+    assert still_visible("default", Reader(make_scope()), versions) == {*ids}
 
 
 def test_what_was_changed_while_a_reranker_worked_is_not_shown_as_it_was(
     stored: list[uuid.UUID],
 ) -> None:
     ids = [str(record_id) for record_id in stored]
-    pool = Pool({i: {"version": 1 if i == ids[0] else 0} for i in ids})
+    versions = {**dict.fromkeys(ids, 0), ids[0]: 1}
 
-    assert still_visible("default", Reader(make_scope()), ids, pool) == ids[:1]
+    assert still_visible("default", Reader(make_scope()), versions) == {ids[0]}
 
 
 # Different things to say

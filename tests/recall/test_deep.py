@@ -17,10 +17,11 @@ from prism_memory.errors import (
     Invalid,
     LimitExceeded,
     Misconfigured,
+    PrismMemoryError,
     ProviderRejected,
     ProviderUnavailable,
 )
-from prism_memory.recall.deep import REFUSED, UNGRADED, deep
+from prism_memory.recall.deep import OUT_OF_TIME, REFUSED, UNGRADED, UNSEARCHED, deep
 from prism_memory.types import (
     DeepRecalled,
     Grade,
@@ -340,14 +341,49 @@ def test_a_search_that_fails_at_first_fails(error: type[Exception]) -> None:
         deep(HARD, search=search, grader=Judge(ENOUGH), top_k=5)
 
 
-def test_a_search_that_is_late_in_a_later_pass_is_late() -> None:
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (DeadlineExceeded, OUT_OF_TIME),
+        (ProviderUnavailable, UNSEARCHED),
+        (ProviderRejected, UNSEARCHED),
+    ],
+)
+def test_a_later_pass_that_fails_leaves_what_was_found(
+    error: type[PrismMemoryError], reason: str
+) -> None:
+    """B407: and says so; it is no reason to abstain from more than the verdict was."""
+
     def search(query: str, hops: int) -> Recalled:
         if hops:
-            raise DeadlineExceeded
+            raise error
         return Recalled((hit("a"),))
 
-    with pytest.raises(DeadlineExceeded):
-        deep(HARD, search=search, grader=Judge(weak("other")), top_k=5)
+    found = deep(HARD, search=search, grader=Judge(weak("other")), top_k=5)
+
+    assert [each.text for each in found] == ["about a"]
+    assert (found.iterations, found.abstained) == (1, True)
+    assert found.degraded == reason
+
+
+def test_what_was_withdrawn_while_a_grader_thought_goes_to_nobody() -> None:
+    """Neither to the next verdict, nor to the caller."""
+    shown: list[list[str]] = []
+
+    def search(query: str, hops: int) -> Recalled:
+        return Recalled((hit("b"),) if hops else (hit("a"), hit("c")))
+
+    def judge(question: str, hits: Sequence[Hit]) -> Grade:
+        shown.append(sorted(each.text for each in hits))
+        return weak("other") if len(shown) == 1 else Grade(sufficient=True)
+
+    def still(hits: Sequence[Hit]) -> set[Any]:
+        return {each.id for each in hits if each.text != "about a"}
+
+    found = deep(HARD, search=search, grader=judge, top_k=5, still=still)
+
+    assert shown == [["about a", "about c"], ["about b", "about c"]]
+    assert sorted(each.text for each in found) == ["about b", "about c"]
 
 
 def test_a_poorer_pass_makes_the_answer_say_so_once() -> None:

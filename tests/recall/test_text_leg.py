@@ -40,8 +40,9 @@ def damped(count: int) -> float:
 
 def bm25(corpus: Sequence[str], question: str) -> dict[str, float]:
     """The textbook's formula, of which only this is ours: what a frequency is, that a
-    length is the number of different words and the scope's mark, and that the mean is
-    of what the words were found in.
+    length is the number of different words and the scope's mark, that the mean is of
+    what the words were found in, and that the count of records is rounded up to a power
+    of two.
 
     Source: Robertson & Zaragoza, FnTIR 3 (2009), with Lucene's idf.
     """
@@ -52,9 +53,10 @@ def bm25(corpus: Sequence[str], question: str) -> dict[str, float]:
         return {}
     mean = sum(len(counted[text]) + 1 for _, text in found) / len(found)
     rows = Counter(word for word, _ in found)
+    among = 1 << (len(corpus) - 1).bit_length()
     scores: defaultdict[str, float] = defaultdict(float)
     for word, text in found:
-        idf = math.log(1 + (len(corpus) - rows[word] + 0.5) / (rows[word] + 0.5))
+        idf = math.log(1 + (among - rows[word] + 0.5) / (rows[word] + 0.5))
         often = damped(counted[text][word])
         length = (len(counted[text]) + 1) / mean
         norm = often + BM25_K1 * (1 - BM25_B + BM25_B * length)

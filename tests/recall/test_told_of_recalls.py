@@ -102,16 +102,21 @@ def test_a_failing_reinforcement_does_not_fail_a_recall(
 
 
 def test_only_what_is_wished_for_is_told(settings: Any, wanted: Any) -> None:
-    """The settings keep traces; each pass of a deep recall leaves one."""
+    """The settings keep traces: one of each pass of a deep recall, one of the whole."""
     settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "TRACES": "on", "GRADER": "judge"}
     remember(*TEXTS, wait=True)
     judge: Any = backends.get_grader("judge")
     judge.verdicts = [Grade(sufficient=False, reformulation="Which tea?")]
 
-    make_memory().deep_recall(QUESTION, force_hard=True)
+    found = make_memory().deep_recall(QUESTION, force_hard=True)
 
-    assert [told["keep"] for told in wanted] == [True, True]
-    assert [told["reinforce"] for told in wanted] == [False, False]
+    assert [told["keep"] for told in wanted] == [True] * 3
+    assert [told["reinforce"] for told in wanted] == [False] * 3
+    noted = [told["trace"].options for told in wanted]
+    assert [options.get("deep_pass") for options in noted] == [1, 2, None]
+    assert noted[2]["deep_passes"] == 2
+    assert wanted[2]["trace"].id == found.trace_id
+    assert wanted[2]["trace"].record_ids == tuple(hit.id for hit in found)
 
 
 # Explanations

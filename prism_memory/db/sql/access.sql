@@ -13,20 +13,10 @@ AND record.scope_id = ANY(ARRAY(
                SELECT * FROM unnest(%(scope_ids)s::uuid[], %(owners)s::text[],
                                     %(agents)s::text[], %(threads)s::text[]))))
 AND {unwithheld}
--- IS TRUE as below.
-AND (NOT EXISTS (
-      SELECT FROM prism_memory_lineageedge AS edge
-        JOIN prism_memory_tombstone AS stone
-          ON stone.tenant = edge.tenant
-         AND stone.target_ref = edge.source_ref
-         AND stone.cleared_at IS NULL
-       WHERE edge.tenant = record.tenant
-         AND edge.record_id = record.id
-         AND edge.source_ref <> 'record:' || record.id::text)) IS TRUE
 
 -- name: unwithheld
--- What the row called "record" says of itself. The words of rows that do not pass weigh
--- nothing: else a score would tell whether a withheld text holds a word.
+-- What a row called "record" and its lineage say of it. The words of rows that do not pass
+-- weigh nothing: else a score would tell whether a withheld text holds a word.
     (record.generation IS NULL
      OR record.generation = coalesce(
           (SELECT place.current_generation
@@ -49,6 +39,15 @@ AND (NOT EXISTS (
          AND stone.target_ref = 'record:' || record.id::text
          AND stone.reason <> 'corrected'
          AND stone.cleared_at IS NULL)) IS TRUE
+AND (NOT EXISTS (
+      SELECT FROM prism_memory_lineageedge AS edge
+        JOIN prism_memory_tombstone AS stone
+          ON stone.tenant = edge.tenant
+         AND stone.target_ref = edge.source_ref
+         AND stone.cleared_at IS NULL
+       WHERE edge.tenant = record.tenant
+         AND edge.record_id = record.id
+         AND edge.source_ref <> 'record:' || record.id::text)) IS TRUE
 
 -- name: kinds
 -- This and what follows belongs to the rule where a reader narrows what they see.

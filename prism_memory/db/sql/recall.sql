@@ -70,6 +70,7 @@ fetched AS MATERIALIZED (
          OFFSET 0) AS record)
 SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
        size.vectors, size.large, {cut} AS cut, {common} AS bounded,
+       {waiting} AS waiting,
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM size
@@ -152,6 +153,21 @@ embedding.record_id IN (
 ((SELECT count(*) FROM near) >= %(look)s::bigint
  AND (SELECT count(*) FROM ranked WHERE leg = 'vector') < {rows})
 
+-- name: waiting
+-- Whether something in sight has no vector yet; asked where the leg found fewer than it
+-- might. What is out of sight is not told of.
+(CASE WHEN (SELECT count(*) FROM ranked WHERE leg = 'vector') < {rows}
+      THEN EXISTS (SELECT FROM prism_memory_embedding AS embedding
+                    WHERE embedding.tenant = %(tenant)s::text
+                      AND embedding.space_id = {space_id}
+                      AND embedding.scope_id = ANY(%(scope_ids)s::uuid[])
+                      AND embedding.vector IS NULL
+                      AND (EXISTS (
+                            SELECT FROM prism_memory_record AS record
+                             WHERE record.id = embedding.record_id AND {visible}
+                            OFFSET 0)) IS TRUE)
+      ELSE FALSE END)
+
 -- name: no
 FALSE
 
@@ -187,9 +203,10 @@ looked AS MATERIALIZED (
           WHERE {searched}
           LIMIT {term_rows} + 1) AS matched),
 population AS MATERIALIZED (
-  -- Counted while that is cheap; beyond, about as many as there are vectors. The order
-  -- keeps a generic plan from looking for the scope's rows in the whole table.
-  SELECT greatest(count(*), (SELECT vectors FROM size)) AS records
+  -- Counted while that is cheap; beyond, about as many as there are vectors. Rounded up to
+  -- a power of two: it is of all rows, and scores shall not tell how many are withheld.
+  -- The order keeps a generic plan from looking for the scope's rows in the whole table.
+  SELECT 2 ^ ceil(log(2, greatest(count(*), (SELECT vectors FROM size), 1))) AS records
     FROM (SELECT FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
            CROSS JOIN LATERAL (
                  SELECT FROM prism_memory_record AS record
@@ -220,18 +237,27 @@ matches AS (
 -- name: words_bounded
 -- Where some words are common: the rows of the rare ones, those that hold two of the
 -- common ones, and the best of what was looked at of each. How many rows hold a common
--- word is estimated from the newest of each scope. Common words weigh in all of these.
+-- word is estimated from the newest and the oldest of each scope, since what was written
+-- at one time is much alike. Common words weigh in all of these.
 sample AS MATERIALIZED (
-  SELECT newest.search
+  SELECT taken.search
     FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
    CROSS JOIN LATERAL (
-         SELECT record.search
-           FROM prism_memory_record AS record
-          WHERE record.tenant = %(tenant)s::text
-            AND record.scope_id = one.scope_id
-            AND {unwithheld}
-          ORDER BY record.sequence DESC
-          LIMIT 500) AS newest),
+         (SELECT record.search
+            FROM prism_memory_record AS record
+           WHERE record.tenant = %(tenant)s::text
+             AND record.scope_id = one.scope_id
+             AND {unwithheld}
+           ORDER BY record.sequence DESC
+           LIMIT 250)
+         UNION ALL
+         (SELECT record.search
+            FROM prism_memory_record AS record
+           WHERE record.tenant = %(tenant)s::text
+             AND record.scope_id = one.scope_id
+             AND {unwithheld}
+           ORDER BY record.sequence
+           LIMIT 250)) AS taken),
 counted AS MATERIALIZED (
   SELECT lexeme, query, held.records > {term_rows} AS common,
          CASE WHEN held.records <= {term_rows} THEN held.records::float8

@@ -69,14 +69,15 @@ def first_attempt(
     """Return how to ask first, by what is known of the place.
 
     A few ids are compared exactly, however large the place. What narrows the reader may
-    leave few of the nearest, so then all of them are sorted.
+    leave few of the nearest, so then all of them are sorted; and words weigh over what
+    is left, always: else the same question would be scored by what was asked before.
     """
     asked = tuple(name for name in legs if name != "vector" or leg.vector is not None)
     by_index = leg.indexed and reader.ids is None
     plan = Plan(
         asked,
         index=known.large and by_index and "vector" in asked,
-        bounded=known.common and "text" in asked,
+        bounded=(known.common or reader.is_narrowed) and "text" in asked,
         beside=beside,
         rows=rows,
     )

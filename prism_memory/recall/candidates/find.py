@@ -25,7 +25,9 @@ class Found:
 
     Args:
         rows: By record id, the columns of the statement.
-        strategy: How the vector leg looked: ``exact``, ``index``, or ``none``.
+        strategy: How the vector leg looked: ``exact``, ``index``, or ``none`` where it
+            was not asked.
+        waiting: Something in sight has no vector yet.
         legs: Those that were asked.
         bounded: Common words were searched only beside others.
         current: The space is still the active one.
@@ -33,9 +35,10 @@ class Found:
 
     rows: dict[str, dict[str, Any]]
     strategy: str
-    legs: tuple[str, ...]
-    bounded: bool
-    current: bool
+    legs: tuple[str, ...] = ()
+    bounded: bool = False
+    current: bool = True
+    waiting: bool = False
 
 
 def find(
@@ -53,8 +56,8 @@ def find(
 
     One query. What would be read exactly though an index is there, an index that ends
     before it has enough, nearest that are mostly invisible, and words that are too
-    common are learnt by asking: each costs one query more, the first two and the last
-    only the first time in a process. Settings of its own are put back.
+    common are learnt by asking: each costs one query more, the first and the last only
+    the first time in a process. Settings of its own are put back.
 
     Args:
         query: What the text leg searches.
@@ -70,7 +73,7 @@ def find(
     known = known_size(place)
     attempt = first_attempt(reader, leg, legs, rows, known, beside=beside)
     if not attempt.plan.legs:
-        return Found(rows={}, strategy="none", legs=(), bounded=False, current=True)
+        return Found(rows={}, strategy="none")
     search = Search(using, reader, query, leg)
     started = time.perf_counter()
     answer = search.ask(attempt, timeout_seconds)
@@ -114,12 +117,12 @@ class Search:
 
 def _found(answer: Rows, attempt: Attempt) -> Found:
     rows = {row["record_id"]: row for row in answer if row["record_id"] is not None}
-    by_vector = any(row["vector_rank"] is not None for row in rows.values())
     way = "index" if attempt.plan.index else "exact"
     return Found(
         rows=rows,
-        strategy=way if by_vector else "none",
+        strategy=way if "vector" in attempt.plan.legs else "none",
         legs=attempt.plan.legs,
         bounded=attempt.plan.bounded and bool(answer[0]["bounded"]),
         current=bool(answer[0]["current"]),
+        waiting=bool(answer[0]["waiting"]),
     )

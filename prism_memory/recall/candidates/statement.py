@@ -131,5 +131,6 @@ def _answers(plan: Plan) -> dict[str, str]:
         "cosine": "cosine" if near else "unknown",
         "bm25": "bm25" if text else "unknown",
         "cut": "cut" if near and not plan.index else "no",
+        "waiting": "waiting" if near else "no",
         "common": "common" if text else "no",
     }
