@@ -192,7 +192,7 @@ class QuestionInput(StrictInput):
     deadline_seconds = Number(
         required=False,
         allow_null=True,
-        help_text="Longest that one pass may take, above 0.",
+        help_text="Longest that the call may take, above 0.",
     )
     reinforce = Flag(
         required=False, help_text="Strengthen the hits, later. True needs write."

@@ -113,6 +113,9 @@ class RecalledOutput(serializers.Serializer[Any]):
     timings_ms = serializers.DictField(
         child=serializers.FloatField(), help_text="Milliseconds by step."
     )
+    trace_id = serializers.UUIDField(
+        allow_null=True, help_text="Of the trace that is kept of it; null: none is."
+    )
     adjacent = SeenOutput(
         many=True, help_text="What stands beside the hits, by message_range."
     )
@@ -141,6 +144,9 @@ class DeepRecalledOutput(serializers.Serializer[Any]):
     degraded = serializers.CharField(
         allow_blank=True, help_text="Why the answer is poorer than it could be."
     )
+    trace_id = serializers.UUIDField(
+        allow_null=True, help_text="Of the trace that is kept of all; null: none is."
+    )
 
 
 def recalled_output(recalled: Recalled) -> dict[str, Any]:
@@ -153,6 +159,7 @@ def recalled_output(recalled: Recalled) -> dict[str, Any]:
         "timings_ms": {
             step: round(spent, 3) for step, spent in recalled.timings_ms.items()
         },
+        "trace_id": recalled.trace_id and str(recalled.trace_id),
         "adjacent": [seen_output(item) for item in recalled.adjacent],
         "explanations": [explanation_output(one) for one in recalled.explanations],
     }
@@ -169,6 +176,7 @@ def deep_recalled_output(found: DeepRecalled) -> dict[str, Any]:
         "graded": found.graded,
         "queries": list(found.queries),
         "degraded": found.degraded,
+        "trace_id": found.trace_id and str(found.trace_id),
     }
 
 
