@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
@@ -13,6 +12,7 @@ from prism_memory.conf import Limits, check_limit, settings
 from prism_memory.db.filters import compile_filter
 from prism_memory.errors import Invalid, LimitExceeded, Misconfigured
 from prism_memory.recall.question import Question
+from prism_memory.recall.words import words
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     TRUST_OPTIONS,
@@ -202,19 +202,6 @@ def question_text(asker: Asker, query: str) -> str:
         message = f"query has more than {most} different words (query_words)."
         raise LimitExceeded(message, field="query")
     return text
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text: runs of letters, marks and decimal digits.
-
-    PostgreSQL splits at everything else, an underscore and a raised two included, so it
-    never makes many more of them.
-    """
-    return "".join(c if is_of_a_word(c) else " " for c in text).split()
-
-
-def is_of_a_word(character: str) -> bool:
-    return character.isdecimal() or unicodedata.category(character)[0] in "LM"
 
 
 def listed(
