@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from django.db import transaction
 from pytest_django import DjangoDbBlocker
 
+from tests.tables import make_fresh
+
 
 @contextmanager
 def kept(blocker: DjangoDbBlocker) -> Iterator[None]:
@@ -21,5 +23,6 @@ def kept(blocker: DjangoDbBlocker) -> Iterator[None]:
         # As of Django's own TestCase: no transaction of a host's.
         vars(around)["_from_testcase"] = True
         with around:
+            make_fresh()
             yield
             transaction.set_rollback(True)

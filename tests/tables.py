@@ -13,6 +13,15 @@ def table_names() -> list[str]:
     return [model._meta.db_table for model in models]
 
 
+def make_fresh() -> None:
+    """Take away what tests before left in files and indexes, which changes plans.
+
+    In a transaction that is rolled back, it comes back.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE prism_memory_scope CASCADE")  # all that scopes hold
+
+
 def counts() -> dict[str, int]:
     """Return how many rows each table holds, but for spaces, which hold no content."""
     names = set(table_names()) - {"prism_memory_embeddingspace"}

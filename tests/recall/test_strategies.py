@@ -24,6 +24,7 @@ from prism_memory.recall.candidates import find
 from prism_memory.recall.candidates.vector import index_settings
 from prism_memory.types import Recalled
 from tests.recall.bulk import DIMENSIONS, fill, seed, space, vacuum
+from tests.tables import make_fresh
 
 TENANT = "filtered"
 SHARES = {"a": 50, "b": 400, "c": 1_000, "d": 4_000}
@@ -42,6 +43,7 @@ def table(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
     Committed once for all tests of this module, and taken away after them.
     """
     with django_db_blocker.unblock():
+        make_fresh()
         for owner, rows in {**SHARES, "rest": REST}.items():
             scope = Scope(TENANT, owner)
             seed(scope)
