@@ -20,6 +20,8 @@ DATABASES["default"]["OPTIONS"] = {  # noqa: F405
     **_options,
     "server_side_binding": True,
     "prepare_threshold": 5,
+    # One plan each, made once, as the floor has them; this alias serves nothing else.
+    "options": "-c plan_cache_mode=force_generic_plan",
 }
 
 PRISM_MEMORY = {

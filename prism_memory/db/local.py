@@ -80,9 +80,12 @@ def one_plan(using: str) -> dict[str, str]:
 
     Planning a long statement anew can take longer than running it. Nothing where the
     connection prepares none, as Django has it unless its OPTIONS say
-    ``server_side_binding`` and ``prepare_threshold``.
+    ``server_side_binding`` and ``prepare_threshold``; and nothing where they say
+    themselves what PostgreSQL shall do, which spares a transaction for each call.
     """
     connection = connections[using]
+    if "plan_cache_mode" in connection.settings_dict["OPTIONS"].get("options", ""):
+        return {}
     connection.ensure_connection()
     prepares = getattr(connection.connection, "prepare_threshold", None) is not None
     if prepares and getattr(connection.features, "uses_server_side_binding", False):

@@ -24,7 +24,7 @@ from prism_memory.indexing.hnsw import index_state
 from prism_memory.indexing.progress import in_host_transaction
 from prism_memory.indexing.spaces import Space
 
-ROWS: Final = 32
+ROWS: Final = 16
 """Candidates that a scan is asked for, as recall does for a few hits."""
 
 LOOKED_AT: Final = 3

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -90,7 +90,7 @@ def with_context(
         told[place.record_id] += neighbours[place.record_id]
         told[place.record_id] += SOURCE_SHARE * sources[str(place.source)]
     most = max(told.values(), default=0.0)
-    named = _named({place.writer for place in places}, question)
+    named = named_in({place.writer for place in places}, question)
     for place in places:
         if place.writer in named:
             told[place.record_id] += WRITER_SHARE * most
@@ -132,7 +132,8 @@ def _sources(scores: Mapping[str, float], places: Sequence[Place]) -> dict[str, 
     }
 
 
-def _named(writers: set[str], question: str) -> set[str]:
+def named_in(writers: Collection[str], question: str) -> set[str]:
+    """Return the writers that a question names, in whatever case."""
     return {
         writer
         for writer in writers

@@ -26,6 +26,9 @@ from prism_memory.recall.ranking import Pool, Ranked, rank
 from prism_memory.recall.strengths import strengths_of
 from prism_memory.types import Recalled
 
+RERANKED_AT_LEAST: Final = 64
+"""Candidates of each leg where a reranker chooses among them."""
+
 UNEMBEDDED: Final = "some records have no vector yet"
 
 
@@ -56,7 +59,10 @@ def recall(
     clock = Clock(question.deadline_seconds, question.cancelled)
     with clock.step("embed") as left:
         asked, degraded = ask(question, providers, left)
-    search = Search(using, reader, question, clock)
+    rows = question.candidate_rows
+    if providers.reranker is not None:
+        rows = max(rows, RERANKED_AT_LEAST)
+    search = Search(using, reader, question, clock, rows)
     pool, found = search.candidates(asked)
     ranked = search.ranked(pool)
     with clock.step("choose"):
@@ -89,6 +95,7 @@ class Search:
     reader: Reader
     question: Question
     clock: Clock
+    rows: int
 
     def candidates(self, asked: list[Asked]) -> tuple[Pool, Found]:
         """Ask the legs, once for each variant; the first is the question itself."""
@@ -101,7 +108,7 @@ class Search:
                     reader=self.reader,
                     query=one.text,
                     leg=one.leg,
-                    rows=self.question.candidate_rows,
+                    rows=self.rows,
                     legs=legs if variant == 1 else [n for n in legs if n != "recency"],
                     beside=self.question.uses_context,
                     timeout_seconds=left,

@@ -19,10 +19,13 @@ WEIGHTS: Final[Mapping[str, float]] = {"vector": 0.65, "text": 1.0, "recency": 0
 see docs/benchmarks.md."""
 
 CANDIDATES_PER_HIT: Final = 6
-CANDIDATES_AT_LEAST: Final = 32
 CANDIDATES_AT_MOST: Final = 128
 """Each leg is asked for more than is shown, so that a record which both legs find a
 little further down can win."""
+
+SMALL_PAGE: Final = 5
+CANDIDATES_AT_LEAST: Final = 16
+"""Of a small page no more: measured, more find nothing more; see docs/benchmarks.md."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,12 @@ class Question:
 
         It is a constant of the statement, of which there shall be few.
         """
-        wanted = max(CANDIDATES_AT_LEAST, CANDIDATES_PER_HIT * self.top_k)
+        scored = self.scoring is not None and self.scoring.active
+        reordered = scored or (self.diversity, self.decay_days) != (None, None)
+        wanted = CANDIDATES_PER_HIT * self.top_k
+        if self.top_k <= SMALL_PAGE and not reordered:
+            wanted = CANDIDATES_AT_LEAST
+        wanted = max(wanted, CANDIDATES_AT_LEAST)
         return min(1 << (wanted - 1).bit_length(), CANDIDATES_AT_MOST)
 
     @property

@@ -10,6 +10,7 @@ from benchmarks.corpus import Corpus, common_words
 from benchmarks.floor import Floor
 from prism_memory import Memory, backends
 from prism_memory.access import Reader
+from prism_memory.recall import Question
 from prism_memory.recall.candidates import VectorLeg, find
 from prism_memory.recall.candidates.text import TERM_ROWS
 from prism_memory.types import Scope
@@ -41,7 +42,7 @@ def test_the_floor_finds_what_the_legs_of_recall_find(
         reader=Reader(scope),
         query=question,
         leg=VectorLeg(),
-        rows=32,
+        rows=Question("?", 5).candidate_rows,
         legs=("text",),
         beside=False,
     )

@@ -8,7 +8,7 @@ import pytest
 
 from prism_memory.models import Record
 from prism_memory.types import Entry, Origin, SourceRef, Trust
-from tests.factories import NOON, make_memory, make_record, make_scope
+from tests.factories import NOON, make_memory, make_record, make_scope, remember
 from tests.recall.scored import recalled, texts
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +52,7 @@ def test_the_turn_after_the_words_is_found_by_where_it_stands() -> None:
 def test_what_is_out_of_sight_neither_stands_beside_nor_speaks(columns: Any) -> None:
     """B134, B382: the scores are those of a talk without it."""
     talk("Who drinks green tea?", "Mint, as always.", "Green tea for Ada.")
+    remember("one", "two", "three")  # the number of records is told in powers of two
     rows = Record.objects.filter(tenant="acme", text="Mint, as always.")
     rows.update(**columns)
     seen = recalled(legs="text")

@@ -15,7 +15,7 @@ from prism_memory.recall.candidates.places import (
     known_size,
     remember_size,
 )
-from prism_memory.recall.candidates.statement import Plan
+from prism_memory.recall.candidates.plan import Plan
 from prism_memory.types import ReadMode, Scope
 
 BOTH = Plan(("vector", "text"))

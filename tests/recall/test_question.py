@@ -8,6 +8,7 @@ import pytest
 
 from prism_memory.errors import Invalid
 from prism_memory.recall.question import LEGS, WEIGHTS, Question, legs_of
+from prism_memory.types import Scoring
 
 
 def question(**asked: Any) -> Question:
@@ -39,12 +40,17 @@ def test_legs_that_are_not_there_are_refused(bad: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("top_k", "rows"), [(0, 32), (5, 32), (6, 64), (10, 64), (11, 128), (32, 128)]
+    ("top_k", "rows"), [(0, 16), (5, 16), (6, 64), (10, 64), (11, 128), (32, 128)]
 )
 def test_more_candidates_are_asked_for_than_are_shown(top_k: int, rows: int) -> None:
-    """B125, B367: at least four times as many, and few numbers."""
+    """B125, B367: at least four times as many where they are ordered anew."""
     assert question(top_k=top_k).candidate_rows == rows
-    assert rows >= 4 * top_k
+    for reordered in (
+        {"scoring": Scoring(importance_weight=0.5)},
+        {"diversity": 0.5},
+        {"decay_days": 3},
+    ):
+        assert question(top_k=top_k, **reordered).candidate_rows >= 4 * top_k
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,8 @@ def exact_neighbours(scope: Scope, vector: list[float], count: int) -> set[str]:
     matrix = np.array(
         [np.array(text.strip("{}").split(","), dtype=np.float32) for _, text in rows]
     )
+    # What is kept in half precision is a little longer or shorter than 1.
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
     nearest = np.argsort(-(matrix @ np.array(vector, dtype=np.float32)))[:count]
     return {rows[place][0] for place in nearest}
 

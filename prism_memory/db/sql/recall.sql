@@ -84,6 +84,8 @@ SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
 -- The whole of the scopes in sight, by the index on the scope; unless that is more
 -- than should be read so, which the answer then says. Only the nearest are sorted and
 -- looked at: when too few of them are visible, the answer says that it was cut short.
+-- BETWEEN says nothing new, but that the rows are few: a plan that is made for any scope
+-- must not read all of them for a small one.
 near AS MATERIALIZED (
   SELECT nearest.record_id, 1 - nearest.distance AS score
     FROM (SELECT compared.record_id, compared.distance
@@ -96,6 +98,7 @@ near AS MATERIALIZED (
                     AND embedding.tenant = %(tenant)s::text
                     AND embedding.space_id = {space_id}
                     AND embedding.scope_id = scopes.id
+                    AND embedding.scope_id BETWEEN scopes.id AND scopes.id
                     AND embedding.vector IS NOT NULL
                     AND {narrowed}
                  OFFSET 0) AS compared
@@ -203,18 +206,20 @@ looked AS MATERIALIZED (
           WHERE {searched}
           LIMIT {term_rows} + 1) AS matched),
 population AS MATERIALIZED (
-  -- Counted while that is cheap; beyond, about as many as there are vectors. Rounded up to
-  -- a power of two: it is of all rows, and scores shall not tell how many are withheld.
+  -- Counted while there are few vectors; beyond, about as many as there are. Rounded up
+  -- to a power of two: it is of all rows, and scores shall not tell how many are withheld.
   -- The order keeps a generic plan from looking for the scope's rows in the whole table.
-  SELECT 2 ^ ceil(log(2, greatest(count(*), (SELECT vectors FROM size), 1))) AS records
-    FROM (SELECT FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
-           CROSS JOIN LATERAL (
-                 SELECT FROM prism_memory_record AS record
-                  WHERE record.tenant = %(tenant)s::text
-                    AND record.scope_id = one.scope_id
-                  ORDER BY record.sequence
-                  LIMIT 1000) AS row
-           LIMIT 1000) AS counted)
+  SELECT 2 ^ ceil(log(2, greatest(1, CASE WHEN size.vectors >= 64 THEN size.vectors ELSE (
+           SELECT count(*)
+             FROM (SELECT FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
+                    CROSS JOIN LATERAL (
+                          SELECT FROM prism_memory_record AS record
+                           WHERE record.tenant = %(tenant)s::text
+                             AND record.scope_id = one.scope_id
+                           ORDER BY record.sequence
+                           LIMIT 1000) AS row
+                    LIMIT 1000) AS counted) END))) AS records
+    FROM size)
 
 -- name: bm25
 scored.score

@@ -9,7 +9,7 @@ from typing import Any
 from prism_memory.access import Reader
 from prism_memory.conf import settings
 from prism_memory.recall.candidates.places import Size
-from prism_memory.recall.candidates.statement import Plan
+from prism_memory.recall.candidates.plan import Plan
 from prism_memory.recall.candidates.vector import ANY_SIZE, LOOKED_AT, VectorLeg
 
 

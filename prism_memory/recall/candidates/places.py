@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from prism_memory.conf import settings
-from prism_memory.recall.candidates.statement import Plan
+from prism_memory.recall.candidates.plan import Plan
 from prism_memory.types import ReadMode, Scope
 
 PLACES: Final = 10_000

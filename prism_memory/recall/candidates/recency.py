@@ -1,8 +1,12 @@
-"""The recency leg: the newest in sight, whatever they say. Only where asked for."""
+"""The recency leg: the newest in sight, whatever they say. Only where asked for.
+
+It takes no values of its own.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-PARTS: Final = ("recent",)
-"""Its statement, of ``db/sql/recall.sql``; it takes no values of its own."""
+from prism_memory.recall.candidates.plan import Leg
+
+LEG: Final = Leg(gives="recent", parts=lambda _plan: ("recent",))

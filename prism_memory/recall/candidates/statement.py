@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -10,7 +10,8 @@ from psycopg import sql
 
 from prism_memory.access import Reader, changed, unwithheld
 from prism_memory.db.queries import named
-from prism_memory.recall.candidates import text, vector
+from prism_memory.recall.candidates import recency, text, vector
+from prism_memory.recall.candidates.plan import Leg, Plan
 from prism_memory.recall.candidates.text import TERM_ROWS
 
 ANCHORS: Final = 16
@@ -21,27 +22,11 @@ PER_PLACE: Final = 4
 """Most records of one place in a source that become candidates. There is one, unless
 the host numbers all it writes alike."""
 
-SOURCES: Final = {"vector": "near", "text": "scored", "recency": "recent"}
-"""The list that each leg gives, best first by its score."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How the legs are asked.
-
-    Args:
-        legs: Names of those that are asked, in one order.
-        index: The vector leg goes by the HNSW index, not by an exact scan.
-        bounded: The text leg searches common words only beside others.
-        beside: What stands beside the best becomes a candidate too.
-        rows: Candidates wanted of each leg.
-    """
-
-    legs: tuple[str, ...]
-    index: bool = False
-    bounded: bool = False
-    beside: bool = True
-    rows: int = 32
+LEGS: Final[Mapping[str, Leg]] = {
+    "vector": vector.LEG,
+    "text": text.LEG,
+    "recency": recency.LEG,
+}
 
 
 def statement(reader: Reader, plan: Plan, space_id: int, dimensions: int) -> str:
@@ -108,21 +93,13 @@ def _composed(
 
 def part_names(plan: Plan) -> list[str]:
     """Return the parts of ``recall.sql`` that the legs are made of, in their order."""
-    names = []
-    if "vector" in plan.legs:
-        names.append("near_index" if plan.index else "near_exact")
-    if "text" in plan.legs:
-        words = "words_bounded" if plan.bounded else "words"
-        names += ["looked", words, "scored"]
-    if "recency" in plan.legs:
-        names.append("recent")
-    return names
+    return [name for leg in plan.legs for name in LEGS[leg].parts(plan)]
 
 
 def _found(leg: str) -> sql.Composable:
     return sql.SQL(
         "SELECT record_id, score FROM {source} WHERE leg.name = {leg}"
-    ).format(source=sql.SQL(SOURCES[leg]), leg=sql.Literal(leg))
+    ).format(source=sql.SQL(LEGS[leg].gives), leg=sql.Literal(leg))
 
 
 def _answers(plan: Plan) -> dict[str, str]:

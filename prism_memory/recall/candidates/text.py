@@ -8,6 +8,7 @@ from psycopg import sql
 
 from prism_memory.access import Reader
 from prism_memory.conf import settings
+from prism_memory.recall.candidates.plan import Leg, Plan
 
 BM25_K1: Final = 0.9
 BM25_B: Final = 0.4
@@ -39,3 +40,12 @@ def search_languages() -> list[str]:
     """Return the text search configurations a question is read in."""
     languages = settings.SEARCH_LANGUAGES or (settings.LANGUAGE, "simple")
     return list(dict.fromkeys(languages))
+
+
+def parts(plan: Plan) -> tuple[str, ...]:
+    """Return the parts of the statement."""
+    words = "words_bounded" if plan.bounded else "words"
+    return ("looked", words, "scored")
+
+
+LEG: Final = Leg(gives="scored", parts=parts)

@@ -10,6 +10,7 @@ from psycopg import sql
 from prism_memory.access import Reader
 from prism_memory.conf import settings
 from prism_memory.db.queries import named, vector_text
+from prism_memory.recall.candidates.plan import Leg, Plan
 from prism_memory.types import Vector
 
 HNSW_EF_SEARCH: Final = 1_000
@@ -71,3 +72,11 @@ def index_settings() -> dict[str, str]:
         "hnsw.ef_search": str(HNSW_EF_SEARCH),
         "hnsw.max_scan_tuples": str(settings.HNSW_MAX_SCAN_TUPLES),
     }
+
+
+def parts(plan: Plan) -> tuple[str, ...]:
+    """Return the parts of the statement: a scan of the index, or an exact one."""
+    return ("near_index",) if plan.index else ("near_exact",)
+
+
+LEG: Final = Leg(gives="near", parts=parts)

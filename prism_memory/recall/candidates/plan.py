@@ -1,0 +1,38 @@
+"""How the legs are asked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the legs are asked.
+
+    Args:
+        legs: Names of those that are asked, in one order.
+        index: The vector leg goes by the HNSW index, not by an exact scan.
+        bounded: The text leg searches common words only beside others.
+        beside: What stands beside the best becomes a candidate too.
+        rows: Candidates wanted of each leg.
+    """
+
+    legs: tuple[str, ...]
+    index: bool = False
+    bounded: bool = False
+    beside: bool = True
+    rows: int = 32
+
+
+@dataclass(frozen=True)
+class Leg:
+    """How one leg stands in the statement.
+
+    Args:
+        gives: Name of its list of records and scores, higher is better.
+        parts: Names of the parts of ``db/sql/recall.sql`` that make that list.
+    """
+
+    gives: str
+    parts: Callable[[Plan], Sequence[str]]
