@@ -70,7 +70,8 @@ looked AS MATERIALIZED (
           WHERE record.tenant = %(tenant)s::text
             AND coalesce(record.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
             AND record.search @@ (%(sight)s::tsquery && terms.query)
-          LIMIT {term_rows} + 1) AS matched)"""
+          LIMIT {term_rows} + 1) AS matched
+   WHERE length(matched.search) BETWEEN 0 AND 1000000000)"""
 
 COMMON: Final = """
 SELECT coalesce(bool_or(held > {term_rows}), FALSE)
@@ -204,8 +205,8 @@ class Floor:
         """Close the connection."""
         self._connection.close()
 
-    def _composed(self, statement: LiteralString) -> sql.Composed:
-        return sql.SQL(statement).format(**self._constants)
+    def _composed(self, statement: LiteralString) -> bytes:
+        return sql.SQL(statement).format(**self._constants).as_bytes(self._connection)
 
 
 def parameters(scope: Scope, records: int) -> dict[str, Any]:

@@ -189,7 +189,8 @@ sight AS MATERIALIZED (
 looked AS MATERIALIZED (
   -- One row more than may be counted tells that a word is too common. The scope is in
   -- the query of the index; coalesce() and OFFSET 0 keep the planner from reading the
-  -- whole scope by another index beside.
+  -- whole scope by another index beside. BETWEEN says nothing new, but that the rows are
+  -- few: what follows is sized by that, and a table for 25,000 costs a millisecond.
   SELECT terms.lexeme, terms.query, matched.id AS record_id,
          ts_rank(matched.search, terms.query) / 0.0607927 AS frequency,
          length(matched.search) AS length{search}
@@ -204,7 +205,8 @@ looked AS MATERIALIZED (
                     AND {contained}
                  OFFSET 0) AS record
           WHERE {searched}
-          LIMIT {term_rows} + 1) AS matched),
+          LIMIT {term_rows} + 1) AS matched
+   WHERE length(matched.search) BETWEEN 0 AND 1000000000),
 population AS MATERIALIZED (
   -- Counted while there are few vectors; beyond, about as many as there are. Rounded up
   -- to a power of two: it is of all rows, and scores shall not tell how many are withheld.
