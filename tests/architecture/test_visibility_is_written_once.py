@@ -69,7 +69,7 @@ RAW_SQL: Final = {
     "recall.recall": "What a leg found has {visible} before the limit; the page shows"
     " what passed it.",
     "recall.recent": "Has {visible}.",
-    "recall.waiting": "Has {visible}.",
+    "recall.waiting": "Whether something unwithheld waits; shows no row.",
     "recall.words_bounded": "As looked.",
     "reinforce.strengthen": "Which of the ids of hits are still there; counts only.",
     "remember.find_records": "A write compares itself with rows of its own scope.",

@@ -167,7 +167,9 @@ embedding.record_id IN (
                       AND embedding.vector IS NULL
                       AND (EXISTS (
                             SELECT FROM prism_memory_record AS record
-                             WHERE record.id = embedding.record_id AND {visible}
+                             WHERE record.tenant = %(tenant)s::text
+                               AND record.id = embedding.record_id
+                               AND {unwithheld}
                             OFFSET 0)) IS TRUE)
       ELSE FALSE END)
 

@@ -39,6 +39,7 @@ def statement(reader: Reader, plan: Plan, space_id: int, dimensions: int) -> str
         space_id,
         dimensions,
         reader.known_at is not None,
+        reader.is_narrowed,
         (TERM_ROWS, ANCHORS),
     )
 
@@ -57,6 +58,7 @@ def _composed(
     space_id: int,
     dimensions: int,
     known: bool,
+    crowded: bool,
     bounds: tuple[int, int],
 ) -> str:
     texts = named("recall")
@@ -72,7 +74,7 @@ def _composed(
         "anchors": sql.Literal(bounds[1]),
         "per_place": sql.Literal(PER_PLACE),
         # Where rows are left out, those in sight must not be crowded out by others.
-        "searched": sql.SQL(visible) if plan.bounded else unwithheld(),
+        "searched": sql.SQL(visible) if plan.bounded and crowded else unwithheld(),
         "contained": sql.SQL(contained if plan.bounded else "TRUE"),
         "search": sql.SQL(", matched.search" if plan.bounded else ""),
     }
