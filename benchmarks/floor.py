@@ -25,7 +25,7 @@ from prism_memory.recall.candidates import (
     HNSW_EF_SEARCH,
     search_languages,
 )
-from prism_memory.recall.candidates.text import TERM_ROWS
+from prism_memory.recall.candidates.text import SMALL_ROWS, TERM_ROWS
 from prism_memory.types import Scope, Vector
 
 Rows = list[tuple[Any, ...]]
@@ -72,6 +72,30 @@ looked AS MATERIALIZED (
             AND record.search @@ (%(sight)s::tsquery && terms.query)
           LIMIT {term_rows} + 1) AS matched
    WHERE length(matched.search) BETWEEN 0 AND 1000000000)"""
+
+SMALL: Final = r"""
+WITH terms AS MATERIALIZED (
+  SELECT lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''')
+                  || '''')::tsquery AS query
+    FROM (SELECT DISTINCT unnest(tsvector_to_array(
+                   to_tsvector(language::regconfig, %(query)s::text))) AS lexeme
+            FROM unnest(%(languages)s::text[]) AS language) AS words),
+held AS MATERIALIZED (
+  SELECT record.id, record.search
+    FROM unnest(%(scope_ids)s::uuid[]) AS scope(id)
+   CROSS JOIN LATERAL (
+         SELECT * FROM prism_memory_record AS record
+          WHERE record.tenant = %(tenant)s::text AND record.scope_id = scope.id
+            AND record.scope_id BETWEEN scope.id AND scope.id
+            AND coalesce(record.search @@ (
+                  SELECT string_agg(query::text, ' | ')::tsquery FROM terms), FALSE)
+         OFFSET 0) AS record),
+looked AS MATERIALIZED (
+  SELECT terms.lexeme, terms.query, held.id, held.search,
+         ts_rank(held.search, terms.query) / 0.0607927 AS frequency,
+         length(held.search) AS length
+    FROM terms JOIN held ON held.search @@ terms.query)"""
+"""As ``LOOKED`` where so few rows are in sight that all are read."""
 
 COMMON: Final = """
 SELECT coalesce(bool_or(held > {term_rows}), FALSE)
@@ -182,7 +206,8 @@ class Floor:
         }
         self._given = parameters(scope, records)
         self._near = self._composed(INDEX if indexed else EXACT)
-        self._words = self._composed(LOOKED + WORDS + SCORED)
+        looked = SMALL if records <= SMALL_ROWS else LOOKED
+        self._words = self._composed(looked + WORDS + SCORED)
 
     def learn(self, questions: Sequence[str]) -> None:
         """Bound the text leg if a question has a common word, as recall learns to."""

@@ -64,6 +64,8 @@ RAW_SQL: Final = {
     "indexing.table_sizes": "Bytes of the table.",
     "recall.beside": "Has {visible}.",
     "recall.looked": "Words and counts; what is shown of it passes {visible} after.",
+    "recall.looked_small": "As looked.",
+    "recall.population": "How many rows there are, about; no row.",
     "recall.narrowed": "Ids that the vector leg compares; they pass {visible} after.",
     "recall.near_index": "Has {visible}.",
     "recall.recall": "What a leg found has {visible} before the limit; the page shows"

@@ -176,9 +176,8 @@ embedding.record_id IN (
 -- name: no
 FALSE
 
--- name: looked
--- The words of the question and the lexemes of the scopes, as queries; and the rows that
--- hold each of the words.
+-- name: asked_words
+-- The words of the question and the lexemes of the scopes, as queries.
 terms AS MATERIALIZED (
   SELECT lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''')
                   || '''')::tsquery AS query
@@ -187,7 +186,10 @@ terms AS MATERIALIZED (
             FROM unnest(%(languages)s::text[]) AS language) AS words),
 sight AS MATERIALIZED (
   SELECT string_agg('''' || chr(31) || scope_id::text || '''', ' | ')::tsquery AS query
-    FROM unnest(%(scope_ids)s::uuid[]) AS scope_id),
+    FROM unnest(%(scope_ids)s::uuid[]) AS scope_id)
+
+-- name: looked
+-- The rows that hold each of the words, by the words' own index.
 looked AS MATERIALIZED (
   -- One row more than may be counted tells that a word is too common. The scope is in
   -- the query of the index; coalesce() and OFFSET 0 keep the planner from reading the
@@ -208,7 +210,34 @@ looked AS MATERIALIZED (
                  OFFSET 0) AS record
           WHERE {searched}
           LIMIT {term_rows} + 1) AS matched
-   WHERE length(matched.search) BETWEEN 0 AND 1000000000),
+   WHERE length(matched.search) BETWEEN 0 AND 1000000000)
+
+-- name: looked_small
+-- The same where few rows are in sight: all of them are read. By their own index each
+-- would cost a walk in the list of everybody's rows that hold a common word.
+held AS MATERIALIZED (
+  SELECT record.id, record.search
+    FROM scopes
+   CROSS JOIN LATERAL (
+         SELECT * FROM prism_memory_record AS record
+          WHERE record.tenant = %(tenant)s::text
+            AND record.scope_id = scopes.id
+            AND record.scope_id BETWEEN scopes.id AND scopes.id
+            AND coalesce(record.search @@ (SELECT any_of FROM either), FALSE)
+         OFFSET 0) AS record
+   WHERE {searched}),
+looked AS MATERIALIZED (
+  SELECT terms.lexeme, terms.query, held.id AS record_id,
+         ts_rank(held.search, terms.query) / 0.0607927 AS frequency,
+         length(held.search) AS length{held_search}
+    FROM terms JOIN held ON held.search @@ terms.query)
+
+-- name: either
+-- Any of the words.
+either AS MATERIALIZED (
+  SELECT string_agg(query::text, ' | ')::tsquery AS any_of FROM terms)
+
+-- name: population
 population AS MATERIALIZED (
   -- Counted while there are few vectors; beyond, about as many as there are. Rounded up
   -- to a power of two: it is of all rows, and scores shall not tell how many are withheld.

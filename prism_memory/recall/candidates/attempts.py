@@ -77,6 +77,7 @@ def first_attempt(
     plan = Plan(
         asked,
         index=known.large and by_index and "vector" in asked,
+        small=known.small and "text" in asked,
         bounded=(known.common or reader.is_narrowed) and "text" in asked,
         beside=beside,
         rows=rows,

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from prism_memory.conf import settings
 from prism_memory.recall.candidates.plan import Plan
+from prism_memory.recall.candidates.text import SMALL_ROWS
 from prism_memory.types import ReadMode, Scope
 
 PLACES: Final = 10_000
@@ -22,10 +23,12 @@ class Size:
     Args:
         large: An exact scan would read too much.
         common: Some words are in too many rows.
+        small: All rows can be read for their words.
     """
 
     large: bool = False
     common: bool = False
+    small: bool = False
 
     def seen(self, plan: Plan, row: dict[str, Any], *, indexed: bool) -> Size:
         """Return what a whole answer says; what was not asked stays as it was.
@@ -37,6 +40,7 @@ class Size:
         return Size(
             large=large if "vector" in plan.legs else self.large,
             common=self.common or plan.bounded,
+            small=0 < row["vectors"] <= SMALL_ROWS,
         )
 
 

@@ -14,6 +14,7 @@ class Plan:
         legs: Names of those that are asked, in one order.
         index: The vector leg goes by the HNSW index, not by an exact scan.
         bounded: The text leg searches common words only beside others.
+        small: So few rows are in sight that the text leg reads them all.
         beside: What stands beside the best becomes a candidate too.
         rows: Candidates wanted of each leg.
     """
@@ -21,6 +22,7 @@ class Plan:
     legs: tuple[str, ...]
     index: bool = False
     bounded: bool = False
+    small: bool = False
     beside: bool = True
     rows: int = 32
 

@@ -75,6 +75,7 @@ def _composed(
         "searched": sql.SQL(visible) if plan.bounded and crowded else unwithheld(),
         "contained": sql.SQL(contained if plan.bounded else "TRUE"),
         "search": sql.SQL(", matched.search" if plan.bounded else ""),
+        "held_search": sql.SQL(", held.search" if plan.bounded else ""),
     }
 
     def part(name: str) -> sql.Composable:

@@ -20,6 +20,11 @@ but is searched for only beside another. A bound on the time, not on what a smal
 finds: up to so many records nothing is left out."""
 
 
+SMALL_ROWS: Final = 1_000
+"""Rows in sight up to which all are read for their words: a common word of everybody's
+then costs nothing, however large the table grows."""
+
+
 def parameters(query: str) -> dict[str, Any]:
     """Return the values that the leg's statement is given."""
     return {
@@ -45,7 +50,8 @@ def search_languages() -> list[str]:
 def parts(plan: Plan) -> tuple[str, ...]:
     """Return the parts of the statement."""
     words = "words_bounded" if plan.bounded else "words"
-    return ("looked", words, "scored")
+    held = ("either", "looked_small") if plan.small else ("looked",)
+    return ("asked_words", *held, "population", words, "scored")
 
 
 LEG: Final = Leg(gives="scored", parts=parts)
