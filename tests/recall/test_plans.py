@@ -12,7 +12,7 @@ from django.db import connection
 
 from prism_memory import Memory, Scope
 from prism_memory.db.local import local_settings
-from prism_memory.recall.candidates.text import TERM_ROWS
+from prism_memory.recall.candidates.text import SMALL_ROWS, TERM_ROWS
 from prism_memory.recall.candidates.vector import index_settings
 from tests.capture import captured
 from tests.recall.test_strategies import (
@@ -136,6 +136,8 @@ def test_in_the_exact_regime_a_scope_is_read_by_its_indexes(
     if legs != "vector":
         # What a filter wants may be so rare that its own index is enough.
         other = ["prism_memory_record_metadata"] if "filter" in asked else []
+        if SHARES[owner] <= SMALL_ROWS:  # all of a small scope is read
+            other.append("prism_memory_record_order")
         assert any(ran(text, i) for i in ["prism_memory_record_search", *other]), text
     if "recency" in legs:
         assert ran(text, "prism_memory_record_order"), text
@@ -166,12 +168,22 @@ def test_in_the_index_regime_the_hnsw_index_is_walked(
 
 
 @WAYS
-@pytest.mark.parametrize("owner", ["c", "d"])
-def test_a_rare_word_reads_few_rows_of_a_large_scope(
+@pytest.mark.parametrize("owner", ["a", "b", "c"])
+def test_the_words_of_a_small_scope_cost_no_more_than_its_rows(
     owner: str, *, generic: bool
 ) -> None:
+    """Issue 3: a common word that stands in everybody's rows costs nothing there."""
+    text = plan(*sent(owner, COMMON, legs="text"), generic=generic)
+
+    assert ran(text, "prism_memory_record_order"), text
+    assert not ran(text, "prism_memory_record_search"), text
+    assert all(scan.rows <= SHARES[owner] for scan in scans(text)), text
+
+
+@WAYS
+def test_a_rare_word_reads_few_rows_of_a_large_scope(*, generic: bool) -> None:
     """4,000 of the table's 20,000 are in sight; nothing but their number is counted."""
-    text = plan(*sent(owner, RARE, legs="text"), generic=generic)
+    text = plan(*sent("d", RARE, legs="text"), generic=generic)
 
     words = [scan for scan in scans(text) if "prism_memory_record_search" in scan.what]
     assert words

@@ -39,7 +39,7 @@ class Attempt:
             better = better.planned(index=True)
         elif row["cut"]:
             better = better.looking(ANY_SIZE, self.exact_rows)
-        if row["bounded"] and not self.plan.bounded:
+        if row["bounded"] and (self.plan.small or not self.plan.bounded):
             better = better.planned(bounded=True)
         return None if better is self else better
 
@@ -50,7 +50,11 @@ class Attempt:
         plan = self.plan
         by_index = plan.index if index is None else index
         within = plan.bounded if bounded is None else bounded
-        return replace(self, plan=replace(plan, index=by_index, bounded=within))
+        # Where words are common, rows are looked at as anywhere else.
+        small = plan.small and not bounded
+        return replace(
+            self, plan=replace(plan, index=by_index, bounded=within, small=small)
+        )
 
     def looking(self, look: int, exact_rows: int) -> Attempt:
         """Return the attempt with an exact scan that looks further."""
@@ -77,7 +81,7 @@ def first_attempt(
     plan = Plan(
         asked,
         index=known.large and by_index and "vector" in asked,
-        small=known.small and "text" in asked,
+        small=known.small and not known.common and "text" in asked,
         bounded=(known.common or reader.is_narrowed) and "text" in asked,
         beside=beside,
         rows=rows,
