@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from prism_memory.recall import scoring
 from prism_memory.recall.blending import blend, coverage
-from prism_memory.recall.context import Place, with_context
+from prism_memory.recall.context import Place, named_in, with_context
 from prism_memory.recall.fusion import RRF_K, order, rrf_of, weighted_convex
 from prism_memory.recall.question import Question
 
@@ -150,11 +150,17 @@ Told = dict[str, dict[str, float]]
 def around(pool: Pool, question: Question, scores: dict[str, float]) -> Told:
     """Let what stands around speak; change the scores, and tell what they were."""
     told = {i: {"fused": score} for i, score in scores.items()}
-    if not question.uses_context:
-        return told
-    places = [place_of(i, row) for i, row in pool.rows.items()]
-    scores.update(with_context(scores, places, question.text))
+    if question.uses_context and may_speak(pool, question):
+        places = [place_of(i, row) for i, row in pool.rows.items()]
+        scores.update(with_context(scores, places, question.text))
     return told
+
+
+def may_speak(pool: Pool, question: Question) -> bool:
+    """Tell whether anything stands around: a source, or a writer who is named."""
+    if any(row["source_id"] for row in pool.rows.values()):
+        return True
+    return bool(named_in({row["writer"] for row in pool.rows.values()}, question.text))
 
 
 def place_of(record_id: str, row: Row) -> Place:

@@ -37,7 +37,8 @@ def first(
 
 def answer(near: int = ROWS, **said: Any) -> list[dict[str, Any]]:
     """What a statement gives: each row says the same of the whole."""
-    whole = {"large": False, "cut": False, "bounded": False, "vectors": 9, **said}
+    usual = {"large": False, "cut": False, "bounded": False, "few": True, "vectors": 9}
+    whole = {**usual, **said}
     ranks = [*range(1, near + 1), None]
     return [{**whole, "vector_rank": rank} for rank in ranks]
 
@@ -161,11 +162,14 @@ worlds = st.lists(
             "in_sight": st.integers(0, 200),
             "by_index": st.integers(0, 200),
             "common": st.booleans(),
+            "few": st.booleans(),
         }
     ),
     min_size=6,
     max_size=6,
 )
+
+sizes = st.builds(Size, large=st.booleans(), common=st.booleans(), small=st.booleans())
 
 
 def told(attempt: Attempt, world: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -182,7 +186,8 @@ def told(attempt: Attempt, world: Mapping[str, Any]) -> list[dict[str, Any]]:
     said = {
         "large": large,
         "cut": cut and near < plan.rows,
-        "bounded": "text" in plan.legs and world["common"],
+        "bounded": "text" in plan.legs and world["common"] and not plan.small,
+        "few": "text" in plan.legs and world["few"],
         "vectors": vectors,
     }
     return answer(near, **said)
@@ -190,7 +195,7 @@ def told(attempt: Attempt, world: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 @given(
     moments=worlds,
-    known=st.builds(Size, large=st.booleans(), common=st.booleans()),
+    known=sizes,
     legs=st.sampled_from([BOTH, ("vector",), ("text",), ("vector", "recency")]),
     indexed=st.booleans(),
 )
@@ -230,7 +235,7 @@ def check_whole(attempt: Attempt, said: list[dict[str, Any]]) -> None:
 
 @given(
     world=worlds.map(lambda listed: listed[0]),
-    known=st.builds(Size, large=st.booleans(), common=st.booleans()),
+    known=sizes,
 )
 def test_in_a_world_that_rests_three_statements_are_the_most(
     world: dict[str, Any], known: Size
@@ -240,3 +245,16 @@ def test_in_a_world_that_rests_three_statements_are_the_most(
     while (following := attempt.following(told(attempt, world))) is not None:
         attempt, count = following, count + 1
     assert count <= 3
+
+
+def test_a_small_place_that_has_grown_is_read_as_any_other() -> None:
+    """Few vectors do not make few rows: none was read, and it is asked again once."""
+    attempt = first(Size(small=True))
+    again = followed(attempt, few=False)
+
+    assert (attempt.plan.small, again.plan.small, again.plan.bounded) == (
+        True,
+        False,
+        False,
+    )
+    assert again.following(answer(few=False)) is None

@@ -26,8 +26,10 @@ def place(owner: str = "ada", using: str = "default", space_id: int = 1) -> Plac
     return (using, space_id, Scope("acme", owner), ReadMode.CHAIN)
 
 
-def said(vectors: int = 0, *, bounded: bool = False) -> dict[str, Any]:
-    return {"vectors": vectors, "bounded": bounded}
+def said(
+    vectors: int = 0, *, bounded: bool = False, few: bool = False
+) -> dict[str, Any]:
+    return {"vectors": vectors, "bounded": bounded, "few": few}
 
 
 def test_a_place_that_was_never_seen_is_small() -> None:

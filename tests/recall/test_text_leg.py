@@ -13,6 +13,8 @@ import pytest
 
 from prism_memory.models import Record
 from prism_memory.recall.candidates import BM25_B, BM25_K1
+from prism_memory.recall.candidates.places import forget_sizes
+from prism_memory.recall.candidates.text import SMALL_ROWS
 from prism_memory.types import Recalled, Scope
 from tests.capture import captured
 from tests.db.asking import ask
@@ -129,12 +131,12 @@ def test_a_strangers_words_weigh_nothing(stranger: Scope) -> None:
 
 
 def rows_read(scope: Scope, question: str) -> tuple[float, str]:
-    """Return the most rows that a look-up of a word gives, and the plan."""
+    """Return the most rows that an index gives for the words, and the plan."""
     with captured() as seen:
         make_memory(scope).recall(question, legs="text")
     (sent,) = recall_statements(seen.statements)
     plan = explained(*sent)
-    read = re.findall(r"prism_memory_record_search .*rows=([\d.]+)", plan)
+    read = re.findall(r"prism_memory_record_(?:search|order) .*rows=([\d.]+)", plan)
     assert read, plan
     return max(map(float, read)), plan
 
@@ -150,10 +152,14 @@ def test_20_000_foreign_rows_of_the_same_words_cost_and_change_nothing() -> None
     say({"delta echo": 10_000}, make_scope(owner="bob"))
     analyze()
 
-    read, plan = rows_read(own, "delta echo")
+    for known in (True, False):  # to be a small scope, since it was asked above
+        if not known:
+            forget_sizes()
+        read, plan = rows_read(own, "delta echo")
 
-    assert read <= len(WORDS), plan
-    assert "Seq Scan on prism_memory_record" not in plan
+        assert ("prism_memory_record_search" in plan) is not known
+        assert read <= len(WORDS), plan
+        assert "Seq Scan on prism_memory_record" not in plan
     assert scores(make_memory(own).recall("delta echo", 9, legs="text")) == before
 
 
@@ -190,3 +196,21 @@ def test_no_word_of_a_small_scope_is_common() -> None:
 
     assert len(found) == 32
     assert not found.bounded
+
+
+@pytest.mark.parametrize(("more", "statements"), [(0, 1), (1, 2)])
+def test_a_scope_is_read_whole_only_while_its_rows_are_few(
+    more: int, statements: int
+) -> None:
+    """Its rows, not its vectors: a bulk import is not embedded yet."""
+    remember("echo")
+    make_memory().recall("echo", legs="text")
+    say({"delta": SMALL_ROWS - 2 + more})  # and the one that they are copies of
+    assert Record.objects.count() == SMALL_ROWS + more
+
+    for expected in (statements, 1):  # what was seen is known from then on
+        with captured() as seen:
+            found = make_memory().recall("echo", legs="text")
+
+        assert texts(found) == ["echo"]
+        assert len(recall_statements(seen.statements)) == expected

@@ -70,7 +70,7 @@ fetched AS MATERIALIZED (
          OFFSET 0) AS record)
 SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
        size.vectors, size.large, {cut} AS cut, {common} AS bounded,
-       {waiting} AS waiting,
+       {waiting} AS waiting, {few} AS few,
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM size
@@ -214,13 +214,15 @@ looked AS MATERIALIZED (
 
 -- name: looked_small
 -- The same where few rows are in sight: all of them are read. By their own index each
--- would cost a walk in the list of everybody's rows that hold a common word.
+-- would cost a walk in the list of everybody's rows that hold a common word. Where they
+-- are no longer few, none is read, and the answer says so.
 held AS MATERIALIZED (
   SELECT record.id, record.search
     FROM scopes
    CROSS JOIN LATERAL (
          SELECT * FROM prism_memory_record AS record
-          WHERE record.tenant = %(tenant)s::text
+          WHERE (SELECT few FROM population)
+            AND record.tenant = %(tenant)s::text
             AND record.scope_id = scopes.id
             AND record.scope_id BETWEEN scopes.id AND scopes.id
             AND coalesce(record.search @@ (SELECT any_of FROM either), FALSE)
@@ -238,21 +240,26 @@ either AS MATERIALIZED (
   SELECT string_agg(query::text, ' | ')::tsquery AS any_of FROM terms)
 
 -- name: population
-population AS MATERIALIZED (
-  -- Counted while there are few vectors; beyond, about as many as there are. Rounded up
-  -- to a power of two: it is of all rows, and scores shall not tell how many are withheld.
-  -- The order keeps a generic plan from looking for the scope's rows in the whole table.
-  SELECT 2 ^ ceil(log(2, greatest(1, CASE WHEN size.vectors >= 64 THEN size.vectors ELSE (
+counts AS MATERIALIZED (
+  -- How many rows there are, while they may be few; one more tells that they are not. The
+  -- order keeps a generic plan from looking for the scope's rows in the whole table.
+  SELECT CASE WHEN size.vectors > {small_rows} THEN size.vectors ELSE (
            SELECT count(*)
-             FROM (SELECT FROM unnest(%(scope_ids)s::uuid[]) AS one(scope_id)
+             FROM (SELECT FROM scopes
                     CROSS JOIN LATERAL (
                           SELECT FROM prism_memory_record AS record
                            WHERE record.tenant = %(tenant)s::text
-                             AND record.scope_id = one.scope_id
+                             AND record.scope_id = scopes.id
                            ORDER BY record.sequence
-                           LIMIT 1000) AS row
-                    LIMIT 1000) AS counted) END))) AS records
-    FROM size)
+                           LIMIT {small_rows} + 1) AS row
+                    LIMIT {small_rows} + 1) AS counted) END AS records
+    FROM size),
+population AS MATERIALIZED (
+  -- Beyond a few, about as many as there are vectors. Rounded up to a power of two: it is
+  -- of all rows, and scores shall not tell how many are withheld.
+  SELECT 2 ^ ceil(log(2, greatest(counts.records, size.vectors, 1))) AS records,
+         counts.records <= {small_rows} AS few
+    FROM counts CROSS JOIN size)
 
 -- name: bm25
 scored.score
@@ -263,6 +270,10 @@ LEFT JOIN scored ON scored.record_id = found.record_id
 -- name: common
 -- Whether a word was in more rows than are searched.
 EXISTS (SELECT FROM counted WHERE common)
+
+-- name: few
+-- Whether so few rows are in sight that all may be read for their words.
+(SELECT few FROM population)
 
 -- name: words
 -- Every row that holds a word of the question. Right while no word is common.

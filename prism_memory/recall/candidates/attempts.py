@@ -39,22 +39,29 @@ class Attempt:
             better = better.planned(index=True)
         elif row["cut"]:
             better = better.looking(ANY_SIZE, self.exact_rows)
-        if row["bounded"] and (self.plan.small or not self.plan.bounded):
+        if self.plan.small and (row["bounded"] or not row["few"]):
+            # Where rows are many, or words common, they are looked at as elsewhere.
+            better = better.planned(small=False)
+        if row["bounded"] and not self.plan.bounded:
             better = better.planned(bounded=True)
         return None if better is self else better
 
     def planned(
-        self, *, index: bool | None = None, bounded: bool | None = None
+        self,
+        *,
+        index: bool | None = None,
+        bounded: bool | None = None,
+        small: bool | None = None,
     ) -> Attempt:
-        """Return the attempt with another plan."""
+        """Return the attempt with another plan; what is None stays."""
         plan = self.plan
-        by_index = plan.index if index is None else index
-        within = plan.bounded if bounded is None else bounded
-        # Where words are common, rows are looked at as anywhere else.
-        small = plan.small and not bounded
-        return replace(
-            self, plan=replace(plan, index=by_index, bounded=within, small=small)
+        plan = replace(
+            plan,
+            index=plan.index if index is None else index,
+            bounded=plan.bounded if bounded is None else bounded,
+            small=plan.small if small is None else small,
         )
+        return replace(self, plan=plan)
 
     def looking(self, look: int, exact_rows: int) -> Attempt:
         """Return the attempt with an exact scan that looks further."""

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from prism_memory.conf import settings
 from prism_memory.recall.candidates.plan import Plan
-from prism_memory.recall.candidates.text import SMALL_ROWS
 from prism_memory.types import ReadMode, Scope
 
 PLACES: Final = 10_000
@@ -40,7 +39,7 @@ class Size:
         return Size(
             large=large if "vector" in plan.legs else self.large,
             common=self.common or plan.bounded,
-            small=0 < row["vectors"] <= SMALL_ROWS,
+            small=row["few"] if "text" in plan.legs else self.small,
         )
 
 

@@ -12,7 +12,7 @@ from prism_memory.access import Reader, changed, unwithheld
 from prism_memory.db.queries import named
 from prism_memory.recall.candidates import recency, text, vector
 from prism_memory.recall.candidates.plan import Leg, Plan
-from prism_memory.recall.candidates.text import TERM_ROWS
+from prism_memory.recall.candidates.text import SMALL_ROWS, TERM_ROWS
 
 ANCHORS: Final = 16
 """The best of each leg whose neighbours become candidates too. Measured: more find no
@@ -70,6 +70,7 @@ def _composed(
         "rows": sql.Literal(plan.rows),
         "term_rows": sql.Literal(bounds[0]),
         "anchors": sql.Literal(bounds[1]),
+        "small_rows": sql.Literal(SMALL_ROWS),
         "per_place": sql.Literal(PER_PLACE),
         # Where rows are left out, those in sight must not be crowded out by others.
         "searched": sql.SQL(visible) if plan.bounded and crowded else unwithheld(),
@@ -111,4 +112,5 @@ def _answers(plan: Plan) -> dict[str, str]:
         "cut": "cut" if near and not plan.index else "no",
         "waiting": "waiting" if near else "no",
         "common": "common" if text else "no",
+        "few": "few" if text else "no",
     }

@@ -19,7 +19,6 @@ TERM_ROWS: Final = 1_000
 but is searched for only beside another. A bound on the time, not on what a small scope
 finds: up to so many records nothing is left out."""
 
-
 SMALL_ROWS: Final = 1_000
 """Rows in sight up to which all are read for their words: a common word of everybody's
 then costs nothing, however large the table grows."""
@@ -51,7 +50,7 @@ def parts(plan: Plan) -> tuple[str, ...]:
     """Return the parts of the statement."""
     words = "words_bounded" if plan.bounded else "words"
     held = ("either", "looked_small") if plan.small else ("looked",)
-    return ("asked_words", *held, "population", words, "scored")
+    return ("asked_words", "population", *held, words, "scored")
 
 
 LEG: Final = Leg(gives="scored", parts=parts)
