@@ -14,7 +14,8 @@ WITH asked AS MATERIALIZED (
 scopes AS MATERIALIZED (
   -- Looked up one by one, each by its own index scan: the planner then thinks of one
   -- scope's rows, whatever the number of scopes, and of no parallel workers.
-  SELECT scope.id, scope.vectors FROM prism_memory_scope AS scope
+  SELECT scope.id, scope.owner, scope.agent, scope.thread, scope.vectors
+    FROM prism_memory_scope AS scope
    WHERE scope.tenant = %(tenant)s::text AND scope.id = ANY(%(scope_ids)s::uuid[])),
 size AS MATERIALIZED (
   SELECT coalesce(sum(vectors), 0) AS vectors,
@@ -75,8 +76,7 @@ SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM size
   LEFT JOIN fetched ON TRUE
-  LEFT JOIN prism_memory_scope AS place
-    ON place.tenant = %(tenant)s::text AND place.id = fetched.scope_id
+  LEFT JOIN scopes AS place ON place.id = fetched.scope_id
   LEFT JOIN prism_memory_source AS source
     ON source.tenant = %(tenant)s::text AND source.id = fetched.source_id;
 
