@@ -71,28 +71,41 @@ class TenantReference(_TenantConstraint):
         field: Name of a ``TenantForeignKey`` of the model.
         cascade: The rows go with what they point at: for counts and notes about it,
             which must never keep it.
+        also: Columns of both tables that must be equal too. The other table needs a
+            unique constraint on (tenant, these, id).
     """
 
-    def __init__(self, *, field: str, name: str, cascade: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        field: str,
+        name: str,
+        cascade: bool = False,
+        also: Sequence[str] = (),
+    ) -> None:
         super().__init__(name=name)
         self.field = field
         self.cascade = cascade
+        self.also = tuple(also)
 
     def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
         path, args, kwargs = super().deconstruct()
         own: dict[str, Any] = {"field": self.field}
         if self.cascade:
             own["cascade"] = True
+        if self.also:
+            own["also"] = self.also
         return path, args, {**kwargs, **own}
 
     def clause(self, model: type[models.Model], quote: Any) -> str:
         field: Any = model._meta.get_field(self.field)
         target = field.remote_field.model._meta
+        shared = "".join(f"{quote(name)}, " for name in ("tenant", *self.also))
         return (
             f"ADD CONSTRAINT {quote(self.name)} "
-            f"FOREIGN KEY ({quote('tenant')}, {quote(field.column)}) "
+            f"FOREIGN KEY ({shared}{quote(field.column)}) "
             f"REFERENCES {quote(target.db_table)} "
-            f"({quote('tenant')}, {quote(target.pk.column)})"
+            f"({shared}{quote(target.pk.column)})"
             f"{' ON DELETE CASCADE' if self.cascade else ''}"
         )
 

@@ -1,6 +1,6 @@
 """The tables, one file per concept."""
 
-from prism_memory.models.audit import AuditEvent
+from prism_memory.models.audit import AuditEvent, AuditSeal
 from prism_memory.models.choices import (
     GateState,
     IndexMode,
@@ -9,12 +9,17 @@ from prism_memory.models.choices import (
     SourceState,
     SpaceState,
 )
+from prism_memory.models.consent import ConsentGrant
 from prism_memory.models.embedding import MAX_DIMENSIONS, Embedding, EmbeddingSpace
+from prism_memory.models.erasure import ErasureReceipt
+from prism_memory.models.hold import LegalHold
 from prism_memory.models.key import AccessKey
 from prism_memory.models.lineage import LineageEdge, Tombstone
 from prism_memory.models.record import Record
+from prism_memory.models.retention import RetentionPolicy
 from prism_memory.models.run import Run
 from prism_memory.models.scope import Scope, Tenant
+from prism_memory.models.share import ShareGrant, ShareGrantItem
 from prism_memory.models.source import Source
 from prism_memory.models.trace import RecallTrace, ReinforcedQuery, Reinforcement
 
@@ -22,19 +27,26 @@ __all__ = [
     "MAX_DIMENSIONS",
     "AccessKey",
     "AuditEvent",
+    "AuditSeal",
+    "ConsentGrant",
     "Embedding",
     "EmbeddingSpace",
+    "ErasureReceipt",
     "GateState",
     "IndexMode",
     "IngestionState",
+    "LegalHold",
     "LineageEdge",
     "RecallTrace",
     "Record",
     "ReinforcedQuery",
     "Reinforcement",
+    "RetentionPolicy",
     "Run",
     "RunState",
     "Scope",
+    "ShareGrant",
+    "ShareGrantItem",
     "Source",
     "SourceState",
     "SpaceState",

@@ -57,6 +57,28 @@ class TombstoneReasonChoice(models.TextChoices):
     EXPIRED = types.TombstoneReason.EXPIRED.value
 
 
+class HoldLevelChoice(models.TextChoices):
+    RECORD = types.HoldLevel.RECORD.value
+    SOURCE = types.HoldLevel.SOURCE.value
+    SCOPE = types.HoldLevel.SCOPE.value
+
+
+class ScopeLevelChoice(models.TextChoices):
+    TENANT = types.ScopeLevel.TENANT.value
+    OWNER = types.ScopeLevel.OWNER.value
+    AGENT = types.ScopeLevel.AGENT.value
+    THREAD = types.ScopeLevel.THREAD.value
+
+
+class ErasureLevelChoice(models.TextChoices):
+    RECORD = types.ErasureLevel.RECORD.value
+    SOURCE = types.ErasureLevel.SOURCE.value
+    THREAD = types.ErasureLevel.THREAD.value
+    AGENT = types.ErasureLevel.AGENT.value
+    OWNER = types.ErasureLevel.OWNER.value
+    TENANT = types.ErasureLevel.TENANT.value
+
+
 class PermissionChoice(models.TextChoices):
     READ = types.Permission.READ.value
     WRITE = types.Permission.WRITE.value

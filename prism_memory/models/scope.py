@@ -64,6 +64,11 @@ class Scope(TenantModel):
                 fields=["tenant", "owner", "agent", "thread"],
                 name="prism_memory_scope_unique",
             ),
+            models.UniqueConstraint(
+                # What a reference names that must stay within one owner.
+                fields=["tenant", "owner", "id"],
+                name="prism_memory_scope_of_owner",
+            ),
             models.CheckConstraint(
                 condition=~Q(tenant=""), name="prism_memory_scope_tenant_named"
             ),

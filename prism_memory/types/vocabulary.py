@@ -83,6 +83,34 @@ class TombstoneReason(StrEnum):
     EXPIRED = "expired"
 
 
+class HoldLevel(StrEnum):
+    """What a legal hold is on; a scope with all below it."""
+
+    RECORD = "record"
+    SOURCE = "source"
+    SCOPE = "scope"
+
+
+class ScopeLevel(StrEnum):
+    """The levels of scopes, from the widest."""
+
+    TENANT = "tenant"
+    OWNER = "owner"
+    AGENT = "agent"
+    THREAD = "thread"
+
+
+class ErasureLevel(StrEnum):
+    """What an erasure takes away."""
+
+    RECORD = "record"
+    SOURCE = "source"
+    THREAD = "thread"
+    AGENT = "agent"
+    OWNER = "owner"
+    TENANT = "tenant"
+
+
 def check_choice(value: object, choices: type[E], name: str) -> E:
     """Return ``value`` as a member of ``choices``.
 
