@@ -22,6 +22,7 @@ from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
+from prism_memory.memory.governing import Governing
 from prism_memory.memory.recalling import Recalling
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
@@ -29,8 +30,6 @@ from prism_memory.recall.options import limit as rows_of
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,
-    ConsentScope,
-    ConsentSource,
     DeepRecalled,
     Explanation,
     Item,
@@ -47,7 +46,6 @@ from prism_memory.types import (
     check_choice,
     check_part,
     check_scope,
-    check_text,
     check_uuid,
     check_wish,
 )
@@ -89,7 +87,7 @@ class Remembered:
     degraded: str = ""
 
 
-class Memory:
+class Memory(Governing):
     """The memory of one scope.
 
     Args:
@@ -344,43 +342,6 @@ class Memory:
         space = indexing.find_active(using=self.using, alias=self.embedder)
         scopes = self.scope.visible(self.mode)
         return indexing.pending(using=self.using, space=space, scopes=scopes)
-
-    def set_consent(
-        self,
-        record_id: uuid.UUID | str,
-        *,
-        visible: bool | None = None,
-        source: ConsentSource | None = None,
-        label: ConsentScope | None = None,
-        reason: str = "",
-    ) -> None:
-        """Show or hide a record of exactly this scope, and all derived from it.
-
-        Args:
-            visible: True grants, False revokes, None keeps.
-            source: Who consents; None keeps.
-            label: What for; None keeps.
-            reason: For the audit; no text content.
-
-        Raises:
-            NotVisible: No such record in this scope.
-            Unsupported: In a host's transaction that is not READ COMMITTED.
-        """
-        lifecycle.set_consent(
-            using=self.using,
-            scope=self.scope,
-            actor=self.actor,
-            record_id=check_uuid(record_id),
-            at=timezone.now(),
-            visible=visible,
-            source=source,
-            label=label,
-            reason=self.redaction.text(check_text(reason, "reason")),
-        )
-
-    async def aset_consent(self, record_id: uuid.UUID | str, **kwargs: Any) -> None:  # noqa: ANN401
-        """Do as ``set_consent``, for asynchronous code."""
-        await sync_to_async(self.set_consent)(record_id, **kwargs)
 
     async def aremember(self, *args: Any, **kwargs: Any) -> Remembered:  # noqa: ANN401
         """Do as ``remember``, for asynchronous code."""

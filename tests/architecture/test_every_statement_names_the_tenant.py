@@ -51,8 +51,8 @@ Calls = Mapping[str, Callable[[], object]]
 def methods() -> set[str]:
     return {
         name
-        for name, item in vars(Memory).items()
-        if inspect.isfunction(item) and not name.startswith("_")
+        for name, item in inspect.getmembers(Memory, inspect.isfunction)
+        if not name.startswith("_")
     }
 
 
