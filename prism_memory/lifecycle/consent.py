@@ -117,14 +117,15 @@ def _block(
             reason=TombstoneReason.REVOKED,
             at=at,
         )
-    return mark_derived(
+    marked = mark_derived(
         using=using,
         tenant=scope.tenant,
-        root=root,
+        roots=[root],
         reason=TombstoneReason.REVOKED,
         actor=actor,
         at=at,
     )
+    return len(marked)
 
 
 def _state(record: Record, at: dt.datetime, *, visible: bool) -> dict[str, Any]:

@@ -64,24 +64,29 @@ def mark_derived(
     *,
     using: str,
     tenant: str,
-    root: str,
+    roots: Sequence[str],
     reason: TombstoneReason,
     actor: Actor,
     at: dt.datetime,
-) -> int:
-    """Put a tombstone on a ref and all derived from it; return how many are new.
+    hold: bool = False,
+    supersedes: str = "",
+) -> list[str]:
+    """Put a tombstone on each root and on all derived from it; return the new targets.
 
     Without a limit: what others derived must not keep its owner from revoking it. One
-    query.
+    query. A target that several roots block is named once.
     """
     given = {
         "tenant": tenant,
-        "root_ref": root,
+        "roots": list(roots),
         "reason": reason.value,
+        "hold": hold,
+        "supersedes": supersedes,
         "actor": actor.name,
         "at": at,
     }
-    return queries.execute(using, named("lineage")["mark_derived"], given)
+    rows = queries.fetch(using, named("lineage")["mark_derived"], given)
+    return list(dict.fromkeys(row["target_ref"] for row in rows))
 
 
 def inherit(

@@ -64,12 +64,12 @@ SELECT ref, min(distance) AS distance
  LIMIT %(most_refs)s::integer + 1;
 
 -- name: mark_derived
--- The root and all that is derived from it, however much that is: no writer of derived
--- records may keep a revocation from happening.
-WITH RECURSIVE derived(ref) AS (
-  SELECT %(root_ref)s::text
+-- The roots and all that is derived from each, however much that is: no writer of
+-- derived records may keep a revocation from happening.
+WITH RECURSIVE derived(root_ref, ref) AS (
+  SELECT root, root FROM unnest(%(roots)s::text[]) AS root
   UNION
-  SELECT 'record:' || edge.record_id::text
+  SELECT derived.root_ref, 'record:' || edge.record_id::text
     FROM derived
    CROSS JOIN LATERAL (
          SELECT edge.record_id
@@ -78,11 +78,13 @@ WITH RECURSIVE derived(ref) AS (
          OFFSET 0) AS edge)
 INSERT INTO prism_memory_tombstone
        (id, tenant, target_ref, root_ref, reason, hold, supersedes_ref, actor, at)
-SELECT gen_random_uuid(), %(tenant)s::text, derived.ref, %(root_ref)s::text,
-       %(reason)s::text, FALSE, '', %(actor)s::text, %(at)s::timestamptz
+SELECT gen_random_uuid(), %(tenant)s::text, derived.ref, derived.root_ref,
+       %(reason)s::text, %(hold)s::boolean, %(supersedes)s::text, %(actor)s::text,
+       %(at)s::timestamptz
   FROM derived
 ON CONFLICT (tenant, target_ref, root_ref, reason) WHERE cleared_at IS NULL
-DO NOTHING;
+DO NOTHING
+RETURNING target_ref;
 
 -- name: mark
 INSERT INTO prism_memory_tombstone
