@@ -7,6 +7,7 @@ the same rule.
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -15,18 +16,21 @@ from django.db import IntegrityError, transaction
 from django.db.models import Model
 
 from prism_memory import lifecycle
+from prism_memory.db.constraints import TenantReference
 from prism_memory.db.fields import TenantForeignKey
 from prism_memory.models import (
     Embedding,
     Record,
     ReinforcedQuery,
     Reinforcement,
+    ShareGrantItem,
     Source,
 )
 from prism_memory.types import SourceRef
 from tests.capture import tenant_models
 from tests.db.asking import ask, refused_by
 from tests.factories import NOON, make_edge, make_record, make_scope
+from tests.governed import make_governed, make_grant, make_scope_row
 
 pytestmark = pytest.mark.django_db
 
@@ -91,9 +95,23 @@ def test_every_foreign_key_to_a_tenants_table_names_the_tenant_on_both_sides() -
     for table, name, kind, target, columns, targets in ask(KEYS, TABLES):
         if kind == "f" and target not in GLOBAL:
             assert (columns[0], targets[0]) == ("tenant", "tenant"), name
-            assert len(columns) == 2
-            found.add((table, columns[1]))
-    assert found == {(m._meta.db_table, field.column) for m, field in REFERENCES}
+            assert columns[:-1] == targets[:-1], name
+            found.add((table, *columns[1:]))
+    declared = {
+        (m._meta.db_table, *shared_of(m, field.name), field.column)
+        for m, field in REFERENCES
+    }
+    assert found == declared
+
+
+def shared_of(model: type[Model], name: str) -> tuple[str, ...]:
+    """Return which columns a reference holds equal beside the tenant."""
+    (also,) = (
+        c.also
+        for c in model._meta.constraints
+        if isinstance(c, TenantReference) and c.field == name
+    )
+    return also
 
 
 def test_the_tenant_is_never_null_and_compared_byte_by_byte() -> None:
@@ -131,7 +149,8 @@ def test_no_table_has_a_trigger_of_ours() -> None:
 def two_tenants() -> dict[str, dict[str, uuid.UUID]]:
     """Write a row of each table for two tenants; return their ids by table.
 
-    The record is one that has neither vector nor lineage yet.
+    The record is one that has neither vector nor lineage yet, the scope one that
+    nothing is written to.
     """
     ids = {}
     for tenant in ("acme", "globex"):
@@ -147,11 +166,15 @@ def two_tenants() -> dict[str, dict[str, uuid.UUID]]:
         )
         spare = make_record("spare", scope=scope)
         Embedding.objects.filter(tenant=tenant, record_id=spare.id).delete()
+        make_governed(record)
         assert record.source is not None
         ids[tenant] = {
-            "prism_memory_scope": scope.id,
+            "prism_memory_scope": make_scope_row(replace(scope, thread="spare")).id,
             "prism_memory_record": spare.id,
             "prism_memory_source": record.source.id,
+            "prism_memory_sharegrant": make_grant(
+                replace(scope, thread="chat-3"), "chat-4"
+            ).id,
         }
     return ids
 
@@ -174,6 +197,8 @@ def fresh(model: type[Model], record_id: uuid.UUID) -> dict[str, Any]:
     """Return what makes a copy of a row no duplicate."""
     if model in {Embedding, Reinforcement, ReinforcedQuery}:
         return {"record_id": record_id}
+    if model is ShareGrantItem:
+        return {"record_id": record_id, "position": 31}
     own = {"id": uuid.uuid4()} if hasattr(model, "id") else {}
     return own | ({"key": "another"} if model in {Record, Source} else {})
 
@@ -193,7 +218,7 @@ def test_a_row_cannot_point_at_another_tenants_row(
     (constraint,) = (
         name
         for table, name, kind, _, columns, _ in ask(KEYS, TABLES)
-        if (table, kind, columns[1:]) == (model._meta.db_table, "f", [field.column])
+        if (table, kind) == (model._meta.db_table, "f") and columns[-1] == field.column
     )
 
     row = fresh(model, ids["acme"]["prism_memory_record"])
@@ -230,3 +255,20 @@ def test_two_tenants_may_use_one_id() -> None:
     scope_id = ids["globex"]["prism_memory_scope"]
     changes = {"tenant": "globex", "id": ids["acme"]["prism_memory_record"]}
     assert copy_row(Record, **changes, scope_id=scope_id, source_id=None, key="other")
+
+
+@pytest.mark.parametrize("side", ["parent", "child"])
+def test_a_share_between_two_owners_is_refused_by_the_database(side: str) -> None:
+    """B178: whichever of them it names; both are of one tenant."""
+    bobs = make_scope_row(make_scope(owner="bob"))
+    other = {"parent": "child", "child": "parent"}[side]
+    for owner, refuses in (("ada", side), ("bob", other)):
+        with refused_by(f"prism_memory_share_{refuses}"):
+            given: dict[str, Any] = {f"{side}_id": bobs.id, "owner": owner}
+            make_grant(make_scope(), **given)
+    grant = make_grant(make_scope())
+    with refused_by(f"prism_memory_share_{side}"):
+        ask(f"UPDATE prism_memory_sharegrant SET {side}_id = %s", bobs.id)  # noqa: S608
+    grant.owner = "bob"
+    with pytest.raises(IntegrityError, match="foreign key"), transaction.atomic():
+        grant.save()

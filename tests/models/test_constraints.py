@@ -16,13 +16,20 @@ from prism_memory import lifecycle
 from prism_memory.models import (
     AccessKey,
     AuditEvent,
+    AuditSeal,
+    ConsentGrant,
     Embedding,
     EmbeddingSpace,
+    ErasureReceipt,
+    LegalHold,
     LineageEdge,
     RecallTrace,
     ReinforcedQuery,
     Reinforcement,
+    RetentionPolicy,
     Run,
+    ShareGrant,
+    ShareGrantItem,
     Source,
     Tombstone,
 )
@@ -37,6 +44,7 @@ from tests.factories import (
     make_trace,
     remember_one,
 )
+from tests.governed import make_governed, make_seal, make_share
 
 pytestmark = pytest.mark.django_db
 
@@ -124,6 +132,42 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     ],
     "reinforcement_recalls": [("reinforcement", "recalls", -1)],
     "reinforcedquery_query_bytes": [("reinforcedquery", "query_sha256", b"tea")],
+    "consent_source": [("consentgrant", "source", "rumour")],
+    "consent_label": [("consentgrant", "label", "world")],
+    "hold_tenant_named": [("legalhold", "tenant", "")],
+    "hold_tenant_bytes": [("legalhold", "tenant", LONG)],
+    "hold_matter_bytes": [("legalhold", "matter", LONG)],
+    "hold_level": [("legalhold", "level", "owner")],
+    "hold_names_of_scope": [
+        ("legalhold", "level", "record"),
+        ("legalhold", "level", "source"),
+    ],
+    "hold_owner_first": [("legalhold", "owner", "")],
+    "share_of_two": [("sharegrant", "child_id", make_scope().id)],
+    "share_owner_named": [("sharegrant", "owner", "")],
+    "shareitem_position": [
+        ("sharegrantitem", "position", -1),
+        ("sharegrantitem", "position", 32),
+    ],
+    "retention_tenant_named": [("retentionpolicy", "tenant", "")],
+    "retention_tenant_bytes": [("retentionpolicy", "tenant", LONG)],
+    "retention_name_bytes": [("retentionpolicy", "name", LONG)],
+    "retention_level": [("retentionpolicy", "level", "world")],
+    "retention_kind": [("retentionpolicy", "kind", "secret")],
+    "retention_tier": [("retentionpolicy", "tier", "working")],
+    "retention_not_negative": [
+        ("retentionpolicy", "max_age_days", -1),
+        ("retentionpolicy", "max_entries", -1),
+    ],
+    "retention_says_something": [("retentionpolicy", "max_age_days", None)],
+    "receipt_tenant_named": [("erasurereceipt", "tenant", "")],
+    "receipt_tenant_bytes": [("erasurereceipt", "tenant", LONG)],
+    "receipt_level": [("erasurereceipt", "level", "world")],
+    "seal_tenant_bytes": [("auditseal", "tenant", LONG)],
+    "seal_counts": [("auditseal", "number", 0), ("auditseal", "events", -1)],
+    "seal_digest_bytes": [("auditseal", "digest", b"tea")],
+    "seal_previous_bytes": [("auditseal", "previous", b"")],
+    "seal_sha256_bytes": [("auditseal", "sha256", bytes(33))],
 }
 """By the check's name: table, column, and what it must not hold."""
 
@@ -148,6 +192,7 @@ def one_row_in_each_table() -> None:
     AuditEvent.objects.create(
         tenant="acme", actor="system", action="test", target="nothing", at=NOON
     )
+    make_governed(record)
 
 
 def make_key(**changes: Any) -> AccessKey:
@@ -247,6 +292,44 @@ def test_a_legal_hold_holds() -> None:
     make_tombstone(record, reason="legal_hold", hold=True)
 
 
+def test_one_hold_in_force_on_a_target_of_a_matter() -> None:
+    make_governed(make_record())
+    hold = LegalHold.objects.get(tenant="acme")
+    same = {n: getattr(hold, n) for n in ("tenant", "level", "target_ref", "owner")}
+    placed = {"placed_by": "system", "placed_at": NOON}
+    LegalHold.objects.create(**same, **placed, matter="another case")
+    LegalHold.objects.create(**same, **placed, released_at=NOON)
+    with refused_by("prism_memory_hold_unique"):
+        LegalHold.objects.create(**same, **placed)
+
+
+def test_one_share_of_a_parent_with_a_child() -> None:
+    """B179: it is replaced."""
+    record = make_record()
+    make_share(record)
+    with refused_by("prism_memory_share_unique"):
+        make_share(record)
+
+
+def test_a_place_in_a_share_is_that_of_one_record() -> None:
+    """B180: so that there are at most 32."""
+    grant = make_share(make_record())
+    row = {"tenant": "acme", "grant": grant, "position": 0}
+    with refused_by("prism_memory_shareitem_place"):
+        ShareGrantItem.objects.create(**row, record=make_record("another"))
+
+
+def test_one_policy_of_a_name_and_one_seal_of_a_number() -> None:
+    make_governed(make_record())
+    given = {"tenant": "acme", "actor": "system", "expired": True}
+    RetentionPolicy.objects.create(name="another", **given)
+    with refused_by("prism_memory_retention_unique"):
+        RetentionPolicy.objects.create(name="a year", **given)
+    make_seal("acme", number=2)
+    with refused_by("prism_memory_seal_unique"):
+        make_seal("acme", number=2)
+
+
 def test_a_record_is_derived_from_a_ref_once() -> None:
     record = make_record()
     make_edge(record, "ext:a")
@@ -319,3 +402,20 @@ def test_rows_name_themselves_without_their_text() -> None:
     vector = Embedding.objects.filter(tenant="acme", record_id=record.id).get()
     assert str(vector) == f"{record.id} in space {vector.space_id}"
     assert AccessKey.objects.get().scope == make_scope(thread="")
+    assert str(LegalHold.objects.get(tenant="acme")).startswith("hold on scope:")
+    assert str(RetentionPolicy.objects.get(tenant="acme")) == "a year"
+    assert str(ErasureReceipt.objects.get(tenant="acme")).startswith(
+        "erasure of scope:"
+    )
+    assert str(AuditSeal.objects.get(tenant="acme")) == "seal 1"
+
+
+def test_consents_and_shares_name_ids() -> None:
+    """B503."""
+    record = make_record("the secret words")
+    make_governed(record)
+    share = ShareGrant.objects.get(tenant="acme")
+    assert str(share) == f"share of {share.parent_id} with {share.child_id}"
+    item = ShareGrantItem.objects.get(tenant="acme")
+    assert str(item) == f"{record.id} in {share.id}"
+    assert str(ConsentGrant.objects.get(tenant="acme")) == f"consent for {record.id}"

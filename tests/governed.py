@@ -1,0 +1,84 @@
+"""One row in each table of governance, by plain inserts: what no verb is needed for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from prism_memory.models import (
+    AuditSeal,
+    ConsentGrant,
+    ErasureReceipt,
+    LegalHold,
+    Record,
+    RetentionPolicy,
+    ShareGrant,
+    ShareGrantItem,
+)
+from prism_memory.models import Scope as ScopeRow
+from prism_memory.types import Scope
+from tests.factories import NOON
+
+
+def make_governed(record: Record) -> None:
+    """Write a row of each of its tenant's; the record is shared, with a new thread."""
+    given = {"tenant": record.tenant, "actor": "system"}
+    ConsentGrant.objects.create(record=record, at=NOON, **given)
+    LegalHold.objects.create(
+        tenant=record.tenant,
+        level="scope",
+        target_ref=f"scope:{record.scope_id}",
+        owner=record.scope.owner,
+        agent=record.scope.agent,
+        thread=record.scope.thread,
+        placed_by="system",
+        placed_at=NOON,
+    )
+    RetentionPolicy.objects.create(name="a year", max_age_days=365, **given)
+    make_share(record)
+    ErasureReceipt.objects.create(
+        level="owner",
+        target_ref=f"scope:{record.scope_id}",
+        found=True,
+        at=NOON,
+        finished_at=NOON,
+        **given,
+    )
+    make_seal(record.tenant)
+
+
+def make_seal(tenant: str, **given: Any) -> AuditSeal:
+    hashes = dict.fromkeys(("digest", "previous", "sha256"), bytes(32))
+    fields = {"number": 1, "events": 1, "at": NOON, **hashes, **given}
+    return AuditSeal.objects.create(tenant=tenant, **fields)
+
+
+def make_share(record: Record, **given: Any) -> ShareGrant:
+    """Share a record with another thread of its owner's, or as ``given``."""
+    grant = make_grant(record.scope.value, **given)
+    ShareGrantItem.objects.create(
+        tenant=record.tenant, grant=grant, record=record, position=0
+    )
+    return grant
+
+
+def make_grant(parent: Scope, child: str = "chat-2", **given: Any) -> ShareGrant:
+    """Make a share that lists nothing yet, with a thread named ``child``."""
+    scopes = {
+        "parent_id": make_scope_row(parent).id,
+        "child_id": make_scope_row(replace(parent, thread=child)).id,
+    }
+    fields = {"tenant": parent.tenant, "owner": parent.owner, "actor": "system"}
+    return ShareGrant.objects.create(**fields | scopes | given)
+
+
+def make_scope_row(scope: Scope) -> ScopeRow:
+    """Make the row of a scope that nothing is written to, and of its tenant."""
+    row, _ = ScopeRow.objects.get_or_create(
+        tenant=scope.tenant,
+        id=scope.id,
+        owner=scope.owner,
+        agent=scope.agent,
+        thread=scope.thread,
+    )
+    return row
