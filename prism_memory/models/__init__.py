@@ -1,6 +1,6 @@
 """The tables, one file per concept."""
 
-from prism_memory.models.audit import AuditEvent, AuditSeal
+from prism_memory.models.audit import AuditEvent, AuditSeal, ManifestBlock
 from prism_memory.models.choices import (
     GateState,
     IndexMode,
@@ -37,6 +37,7 @@ __all__ = [
     "IngestionState",
     "LegalHold",
     "LineageEdge",
+    "ManifestBlock",
     "RecallTrace",
     "Record",
     "ReinforcedQuery",

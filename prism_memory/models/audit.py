@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.lookups import Exact
@@ -56,7 +57,10 @@ class AuditSeal(TenantModel):
     previous = models.BinaryField(help_text="Hash of the seal before; zeros at first.")
     sha256 = models.BinaryField(help_text="Over all of this seal.")
     content = models.BinaryField(
-        null=True, blank=True, help_text="Over the manifest of the records, if kept."
+        null=True, blank=True, help_text="Over the manifest, where records were sealed."
+    )
+    violations = models.BigIntegerField(
+        default=0, help_text="Records that were removed or set back unaccounted for."
     )
     mac = models.BinaryField(null=True, blank=True)
     mac_key = models.TextField(null=True, blank=True)  # noqa: DJ001 - null: no MAC
@@ -72,7 +76,7 @@ class AuditSeal(TenantModel):
                 fields=["tenant", "number"], name="prism_memory_seal_unique"
             ),
             models.CheckConstraint(
-                condition=Q(number__gte=1, events__gte=0),
+                condition=Q(number__gte=1, events__gte=0, violations__gte=0),
                 name="prism_memory_seal_counts",
             ),
             *(
@@ -87,3 +91,36 @@ class AuditSeal(TenantModel):
 
     def __str__(self) -> str:
         return f"seal {self.number}"
+
+
+class ManifestBlock(TenantModel):
+    """Which records a tenant has, and at which version: a part of the list.
+
+    A seal over content takes its root from all blocks, in the order of their numbers,
+    which is that of the ids. What a later look at the records must find again: all of
+    these, unless a deletion accounts for one, at these versions or later ones.
+    """
+
+    number = models.BigIntegerField()
+    ids = ArrayField(models.UUIDField())
+    versions = ArrayField(models.IntegerField())
+    sha256 = models.BinaryField(help_text="Over the ids and versions.")
+
+    class Meta:
+        constraints = [
+            TenantKey(name="prism_memory_manifest_key"),
+            models.UniqueConstraint(
+                fields=["tenant", "number"], name="prism_memory_manifest_unique"
+            ),
+            models.CheckConstraint(
+                condition=~Q(tenant=""), name="prism_memory_manifest_tenant_named"
+            ),
+            models.CheckConstraint(
+                condition=Exact(OctetLength("sha256"), HASH_BYTES),
+                name="prism_memory_manifest_bytes",
+            ),
+            at_most_a_name("tenant", "prism_memory_manifest_tenant_bytes"),
+        ]
+
+    def __str__(self) -> str:
+        return f"block {self.number}"
