@@ -30,6 +30,7 @@ from prism_memory.types import (
     Tier,
     check_bool,
     check_choice,
+    check_part,
     check_text,
     check_time,
     check_uuid,
@@ -62,6 +63,7 @@ class Reader:
         include_superseded: Do not judge validity, unless ``as_of`` asks for it.
         include_quarantined: See also what the gate holds back.
         tags: See what has one of these: its ``tags`` in the metadata, a list or a text.
+        shared_with: See only what a grant in force shares with this thread.
         where: Conditions on the metadata.
 
     Raises:
@@ -84,6 +86,7 @@ class Reader:
     tags: Collection[str] | None = None
     partition: str | None = None
     ids: Collection[uuid.UUID] | None = None
+    shared_with: Scope | None = None
     where: Compiled = field(default_factory=Compiled)
 
     def __post_init__(self) -> None:
@@ -101,6 +104,7 @@ class Reader:
             object.__setattr__(self, name, [check(value, name) for value in values])
         if self.partition is not None:
             check_text(self.partition, "partition")
+        check_part(self.shared_with, Scope, "shared_with")
 
     def _check_moments(self) -> None:
         for name in ("at", "as_of", "known_at"):
@@ -120,7 +124,7 @@ class Reader:
     @property
     def narrowed_by(self) -> list[str]:
         """What is given that narrows sight, but for the metadata."""
-        names = (*NARROWING, "partition", "known_at")
+        names = (*NARROWING, "partition", "known_at", "shared_with")
         return [name for name in names if getattr(self, name) is not None]
 
     def narrowing(self) -> tuple[sql.Composable, dict[str, Any]] | None:
@@ -158,6 +162,7 @@ class Reader:
             "tags": _texts(self.tags),
             "partition": self.partition,
             "ids": self.ids,
+            **_child(self.shared_with),
             **self.where.parameters,
         }
 
@@ -193,6 +198,18 @@ def strictness(*, asked: bool | None = None, usual: bool | None = None) -> bool:
     return given[0] if given else setting
 
 
+def _child(scope: Scope | None) -> dict[str, Any]:
+    """Return the values of the rule's ``shared_with``, where it is asked for."""
+    if scope is None:
+        return {}
+    return {
+        "child_id": scope.id,
+        "child_owner": scope.owner,
+        "child_agent": scope.agent,
+        "child_thread": scope.thread,
+    }
+
+
 def _texts(values: Collection[str] | None) -> list[str] | None:
     return None if values is None else [str(value) for value in values]
 
@@ -200,6 +217,11 @@ def _texts(values: Collection[str] | None) -> list[str] | None:
 def unwithheld() -> sql.SQL:
     """Return what a row called ``record`` says of itself: a part of the rule."""
     return sql.SQL(named("access")["unwithheld"])
+
+
+def held() -> sql.SQL:
+    """Return whether a hold keeps a row called ``record`` from deletion, as SQL."""
+    return sql.SQL(named("access")["held"])
 
 
 def changed() -> sql.SQL:

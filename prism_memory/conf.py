@@ -137,6 +137,12 @@ class Settings:
         "", help="Dotted path of f(reflection) -> float, run once at write time."
     )
 
+    ON_INVALIDATE: Setting[str] = Setting(
+        "",
+        help="Dotted path of f(reason, ids, hold), told inside the transaction what may"
+        " no longer be used, before anything is deleted.",
+    )
+
     TOP_K = Setting(5, help="Hits of one recall.", minimum=0, maximum=32, limit=True)
     MESSAGE_RANGE = Setting(
         0, help="Neighbours shown beside a hit.", minimum=0, maximum=4, limit=True

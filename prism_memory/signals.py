@@ -1,6 +1,7 @@
-"""Signals of the app. All are sent after the commit, so what they tell is true.
+"""Signals of the app. They are sent after the commit, so what they tell is true.
 
-Receivers run robustly: one that fails is logged by Django and changes nothing.
+Receivers run robustly: one that fails is logged by Django and changes nothing. The one
+exception is ``invalidated``.
 """
 
 from __future__ import annotations
@@ -23,3 +24,9 @@ trace itself, by the settings), ``reinforce`` (its hits shall be strengthened)."
 
 consent_changed = Signal()
 """A record was shown or hidden. Arguments: ``scope``, ``id``, ``visible``."""
+
+invalidated = Signal()
+"""Refs may no longer be used. Arguments: ``using``, ``tenant``, ``reason`` (a
+``types.TombstoneReason``), ``ids`` (tuple of refs), ``hold``. Sent inside the
+transaction, once the tombstones stand and before any body goes: a receiver that raises
+keeps everything as it was, and one that writes elsewhere must bear a roll back."""

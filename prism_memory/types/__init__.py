@@ -32,7 +32,9 @@ from prism_memory.types.checks import (
 )
 from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
+from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.options import TRUST_OPTIONS, Options
+from prism_memory.types.removals import Forgotten, Held
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -42,6 +44,7 @@ from prism_memory.types.scopes import (
     check_scope,
 )
 from prism_memory.types.scoring import Scoring
+from prism_memory.types.shares import SHARED_AT_MOST, Share, SharePage
 from prism_memory.types.traces import (
     HASH_BYTES,
     STRENGTH_AT_FIRST,
@@ -72,6 +75,7 @@ __all__ = [
     "METADATA_DEPTH",
     "NAME_BYTES",
     "SCOPE_NAMESPACE",
+    "SHARED_AT_MOST",
     "STRENGTH_AT_FIRST",
     "STRENGTH_AT_MOST",
     "STRENGTH_STEP",
@@ -79,15 +83,20 @@ __all__ = [
     "Actor",
     "Candidate",
     "Consent",
+    "ConsentDecision",
+    "ConsentHistory",
     "ConsentScope",
     "ConsentSource",
+    "Corrected",
     "DeepRecalled",
     "EmbedderIdentity",
     "Entry",
     "ErasureLevel",
     "Explanation",
+    "Forgotten",
     "Grade",
     "Grant",
+    "Held",
     "Hit",
     "HoldLevel",
     "Item",
@@ -104,6 +113,8 @@ __all__ = [
     "Scope",
     "ScopeLevel",
     "Scoring",
+    "Share",
+    "SharePage",
     "SourceRef",
     "Tier",
     "TombstoneReason",

@@ -70,6 +70,24 @@ AND (NOT EXISTS (
     jsonb_typeof(record.metadata -> 'tags') IN ('array', 'string')
 AND jsonb_exists_any(record.metadata -> 'tags', %(tags)s::text[])
 
+-- name: shared_with
+-- Whether a grant in force shares the row called "record" with a child thread. The names
+-- decide here too.
+(EXISTS (
+   SELECT FROM prism_memory_sharegrant AS share
+     JOIN prism_memory_sharegrantitem AS item
+       ON item.tenant = share.tenant AND item.grant_id = share.id
+     JOIN prism_memory_scope AS child
+       ON child.tenant = share.tenant AND child.id = share.child_id
+    WHERE share.tenant = record.tenant
+      AND share.parent_id = record.scope_id
+      AND share.child_id = %(child_id)s::uuid
+      AND (share.expires_at IS NULL OR share.expires_at > %(at)s::timestamptz)
+      AND item.record_id = record.id
+      AND child.owner = %(child_owner)s::text
+      AND child.agent = %(child_agent)s::text
+      AND child.thread = %(child_thread)s::text)) IS TRUE
+
 -- name: known_at
 -- Whether the row called "record", which is in sight now, was there and in sight at an
 -- earlier moment too. What blocks it now has been asked; what was lifted since may have
@@ -98,3 +116,32 @@ AND (NOT EXISTS (
 -- Whether the words, gate or consent of the row called "record" changed since it was
 -- known; never without such a moment.
 coalesce(record.changed_at > %(known_at)s::timestamptz, FALSE)
+
+-- name: held
+-- Whether a hold keeps the row called "record" from being deleted: one on the record, on
+-- its source, or on a scope at or above its own; or one that a forgetting placed. Never a
+-- part of the rule above: a hold keeps, and hides nothing.
+(EXISTS (
+   SELECT FROM prism_memory_legalhold AS kept
+    WHERE kept.tenant = record.tenant
+      AND kept.released_at IS NULL
+      AND kept.target_ref IN ('record:' || record.id::text,
+                              'source:' || record.source_id::text))
+ OR EXISTS (
+   SELECT FROM prism_memory_scope AS place
+     JOIN prism_memory_legalhold AS kept
+       ON kept.tenant = place.tenant
+      AND kept.level = 'scope'
+      AND kept.released_at IS NULL
+      AND (kept.owner, kept.agent, kept.thread) IN (
+            ('', '', ''),
+            (place.owner, '', ''),
+            (place.owner, place.agent, ''),
+            (place.owner, place.agent, place.thread))
+    WHERE place.tenant = record.tenant AND place.id = record.scope_id)
+ OR EXISTS (
+   SELECT FROM prism_memory_tombstone AS stone
+    WHERE stone.tenant = record.tenant
+      AND stone.target_ref = 'record:' || record.id::text
+      AND stone.hold
+      AND stone.cleared_at IS NULL))

@@ -2,13 +2,15 @@
 
 -- name: strengthen
 -- One more recall of each record that is still there. A record that is being deleted is
--- waited for, and then it is gone. Locked in one order, so that two never deadlock.
+-- waited for, and then it is gone. Locked in the order of their keys, as by all who lock
+-- several, so that none waits for another in a circle.
 WITH there AS MATERIALIZED (
   SELECT record.id
     FROM prism_memory_record AS record
    WHERE record.tenant = %(tenant)s::text
      AND record.id = ANY(%(record_ids)s::uuid[])
-   ORDER BY record.id
+   ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
+            record.partition COLLATE "C", record.key COLLATE "C"
      FOR KEY SHARE)
 INSERT INTO prism_memory_reinforcement AS mine
        (tenant, record_id, strength, recalls, last_recalled_at)

@@ -31,15 +31,18 @@ SELECT given.id, %(tenant)s::text, %(scope_id)s::uuid, given.key, given.uri,
 ON CONFLICT (tenant, scope_id, key) DO NOTHING;
 
 -- name: find_sources
+-- Locked, so that who removes empty sources waits until their records are there.
 SELECT id, key
   FROM prism_memory_source
  WHERE tenant = %(tenant)s::text
    AND scope_id = %(scope_id)s::uuid
-   AND key = ANY(%(keys)s::text[]);
+   AND key = ANY(%(keys)s::text[])
+ ORDER BY key
+   FOR KEY SHARE;
 
 -- name: upsert_records
 -- Sequence numbers follow the caller's order; rows are written, and so locked, in key
--- order only, so that two batches never wait for each other in a circle. Identical rows
+-- order only, as by all who lock several, so that none waits for another in a circle. Identical rows
 -- stay untouched. ``numbered`` are the ids of the rows whose sequence the caller gave:
 -- a number alone might be another row's next one.
 INSERT INTO prism_memory_record AS record
@@ -82,7 +85,8 @@ SELECT given.id, %(tenant)s::text, %(scope_id)s::uuid, given.kind, given.tier,
                  valid_from, valid_to, place)
          ORDER BY listed.place
         OFFSET 0) AS given
- ORDER BY given.kind, given.namespace, given.partition, given.key
+ ORDER BY given.kind COLLATE "C", given.namespace COLLATE "C",
+          given.partition COLLATE "C", given.key COLLATE "C"
 ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
    SET text = excluded.text,
        tier = excluded.tier,

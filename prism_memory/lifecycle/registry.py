@@ -1,0 +1,93 @@
+"""How the rows of each table go. A table without a line here fails a test (B504)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import Model
+
+from prism_memory import models
+
+
+@dataclass(frozen=True)
+class WithRecord:
+    """Its rows go with a record.
+
+    Args:
+        column: That holds the record's id.
+    """
+
+    column: str = "record_id"
+
+
+@dataclass(frozen=True)
+class WithSource:
+    """Its rows go with a source.
+
+    Args:
+        column: That holds the source's id.
+    """
+
+    column: str = "source_id"
+
+
+@dataclass(frozen=True)
+class WithScope:
+    """Its rows go with a scope, once its records and sources are gone.
+
+    Args:
+        columns: Each that may hold the scope's id; none where it stands by its names.
+    """
+
+    columns: tuple[str, ...] = ("scope_id",)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Its rows stay.
+
+    Args:
+        why: What they are good for, and that they hold no text.
+    """
+
+    why: str
+
+
+Erasure = WithRecord | WithSource | WithScope | Kept
+
+ERASURE: Final[Mapping[type[Model], Erasure]] = {
+    models.Embedding: WithRecord(),
+    models.LineageEdge: WithRecord(),
+    models.ConsentGrant: WithRecord(),
+    models.ShareGrantItem: WithRecord(),
+    models.Reinforcement: WithRecord(),
+    models.ReinforcedQuery: WithRecord(),
+    models.Record: WithRecord("id"),
+    models.Source: WithScope(),
+    models.RecallTrace: WithScope(),
+    models.ShareGrant: WithScope(("parent_id", "child_id")),
+    models.AccessKey: WithScope(()),
+    models.Scope: WithScope(("id",)),
+    models.Tombstone: Kept("Proof that a ref may not be used; ids only."),
+    models.LegalHold: Kept("What was held and when; it may hold a scope's names."),
+    models.RetentionPolicy: Kept("Rules of the tenant; no content."),
+    models.Run: Kept("What was worked on; ids and counts."),
+    models.AuditEvent: Kept("Who did what to which id; no content."),
+    models.AuditSeal: Kept("Hashes over the audit."),
+    models.ManifestBlock: Kept("Which records there were, at which version; ids only."),
+    models.ErasureReceipt: Kept("Proof of what was erased; ids and counts."),
+    models.Tenant: Kept("A name that was used once."),
+    models.EmbeddingSpace: Kept("Of the installation, not of a tenant."),
+}
+"""In the order in which rows may be deleted: what points before what is pointed at."""
+
+
+def tables_of_record() -> list[tuple[type[Model], str]]:
+    """Return the tables whose rows go with a record, the record's own last."""
+    return [
+        (model, how.column)
+        for model, how in ERASURE.items()
+        if isinstance(how, WithRecord)
+    ]
