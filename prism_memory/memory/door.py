@@ -23,6 +23,7 @@ from prism_memory.conf import Limits, settings
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.governing import Governing
+from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.recalling import Recalling
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
@@ -87,7 +88,7 @@ class Remembered:
     degraded: str = ""
 
 
-class Memory(Governing):
+class Memory(Governing, Keeping):
     """The memory of one scope.
 
     Args:

@@ -26,6 +26,8 @@ THROUGH_THE_RULE: Final = {
     "admin.content.previews",
     "admin.content.visible_content",
     "admin.record_filters.RecordFilter.narrow",
+    "governance.export.read",
+    "governance.lines.writing",
     "recall.adjacent.adjacent",
     "recall.candidates.statement.statement",
     "recall.choosing.still_visible",
