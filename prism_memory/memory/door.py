@@ -190,10 +190,11 @@ class Memory(Governing, Keeping):
         stored = lifecycle.remember(
             using=self.using,
             scope=self.scope,
+            actor=self.actor,
             rows=rows,
             embedder=self.embedder,
             at=timezone.now(),
-            wake=not wait,
+            wakes=not wait,
         )
         done = indexing.Done(
             self.using, self.scope.tenant, space, frozenset(stored.ids)
