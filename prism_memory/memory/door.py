@@ -25,6 +25,7 @@ from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.recalling import Recalling
+from prism_memory.memory.sharing import Sharing
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
@@ -88,7 +89,7 @@ class Remembered:
     degraded: str = ""
 
 
-class Memory(Governing, Keeping):
+class Memory(Governing, Keeping, Sharing):
     """The memory of one scope.
 
     Args:
