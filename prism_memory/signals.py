@@ -38,3 +38,6 @@ integrity_broken = Signal()
 """Records were withheld from a reader, as their signatures are not theirs. Arguments:
 ``using``, ``tenant``, ``states`` (by record id, an ``integrity.State``). Sent by the
 read itself."""
+
+erasure_wanted = Signal()
+"""An erasure waits for a worker. Arguments: ``using``, ``tenant``, ``run_id``."""

@@ -13,10 +13,12 @@ VALUES (%(scope_id)s::uuid, %(tenant)s::text, %(owner)s::text, %(agent)s::text,
 ON CONFLICT DO NOTHING;
 
 -- name: scope_names
--- The stored names decide, not the hash.
+-- The stored names decide, not the hash. Locked as each row that is written to the scope
+-- locks it, only earlier: who erases the scope waits, or is waited for.
 SELECT owner, agent, thread
   FROM prism_memory_scope
- WHERE tenant = %(tenant)s::text AND id = %(scope_id)s::uuid;
+ WHERE tenant = %(tenant)s::text AND id = %(scope_id)s::uuid
+   FOR KEY SHARE;
 
 -- name: ensure_sources
 INSERT INTO prism_memory_source
