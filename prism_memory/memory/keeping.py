@@ -18,7 +18,6 @@ from prism_memory.types import (
     Actor,
     ExportPage,
     ExportState,
-    Rules,
     Scope,
     check_bool,
     check_text,
