@@ -41,3 +41,6 @@ read itself."""
 
 erasure_wanted = Signal()
 """An erasure waits for a worker. Arguments: ``using``, ``tenant``, ``run_id``."""
+
+export_wanted = Signal()
+"""A scope is to be exported. Arguments: ``using``, ``tenant``, ``run_id``."""

@@ -160,6 +160,14 @@ def take(*, using: str, tenant: str) -> tuple[Root, Look]:
     look = Look(Findings(tenant))
     check_root(using, tenant, look.findings)
     taking = Taking(using, tenant)
+    if look.findings.count:  # an edit: what it says is compared, and made anew
+        for _ in looked_at(using, tenant, look):
+            pass
+        edited = ManifestBlock.objects.using(using).filter(tenant=tenant)
+        edited._raw_delete(using)  # noqa: SLF001 - Django's own would load them
+        fresh: tuple[ManifestBlock | None, Versions] = (None, {})
+        _take_tail(taking, Look(Findings(tenant)), fresh, pages.FIRST)
+        return taking.root, look
     last: tuple[ManifestBlock | None, Versions] = (None, {})
     after = pages.FIRST
     for block, now in looked_at(using, tenant, look):

@@ -65,6 +65,7 @@ RAW_SQL: Final = {
     "around.in_source": "Each way has {seen}.",
     "around.seen": "Is {visible}, of a row that a walk meets.",
     "consent.note_decisions": "Notes the consents of rows that a verb has locked.",
+    "export.left_out": "Counts by reason; has {unwithheld}, and shows no row.",
     "indexing.claim": "The text that an embedder shall see, also of hidden rows: a"
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
