@@ -37,6 +37,14 @@ from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportS
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.removals import Forgotten, Held
+from prism_memory.types.retention import (
+    RETAINED_KINDS,
+    SAID_KINDS,
+    Preview,
+    Retained,
+    Rules,
+    ScopePreview,
+)
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -77,6 +85,8 @@ __all__ = [
     "METADATA_DEPTH",
     "NAME_BYTES",
     "PORTABLE",
+    "RETAINED_KINDS",
+    "SAID_KINDS",
     "SCOPE_NAMESPACE",
     "SHARED_AT_MOST",
     "STRENGTH_AT_FIRST",
@@ -116,11 +126,15 @@ __all__ = [
     "Origin",
     "Page",
     "Permission",
+    "Preview",
     "ReadMode",
     "Recalled",
+    "Retained",
     "Role",
+    "Rules",
     "Scope",
     "ScopeLevel",
+    "ScopePreview",
     "Scoring",
     "Share",
     "SharePage",
