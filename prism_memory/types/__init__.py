@@ -37,6 +37,7 @@ from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportS
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.removals import Forgotten, Held
+from prism_memory.types.restored import Derived, Restored
 from prism_memory.types.retention import (
     RETAINED_KINDS,
     SAID_KINDS,
@@ -102,6 +103,7 @@ __all__ = [
     "ConsentSource",
     "Corrected",
     "DeepRecalled",
+    "Derived",
     "EmbedderIdentity",
     "Entry",
     "Erased",
@@ -129,6 +131,7 @@ __all__ = [
     "Preview",
     "ReadMode",
     "Recalled",
+    "Restored",
     "Retained",
     "Role",
     "Rules",
