@@ -16,7 +16,6 @@ from prism_memory.models import (
     Record,
     Run,
     Scope,
-    ShareGrant,
     Source,
     Tombstone,
 )
@@ -26,7 +25,6 @@ OF_TENANT: tuple[tuple[type[Model], object], ...] = (
     (Source, _("Sources")),
     (Record, _("Records")),
     (Tombstone, _("Tombstones")),
-    (ShareGrant, _("Shares")),
     (EmbeddingSpace, _("Vectors")),
     (RecallTrace, _("Recalls")),
     (Run, _("Runs")),
