@@ -10,6 +10,7 @@ from prism_memory.admin import links
 from prism_memory.models import (
     AccessKey,
     AuditEvent,
+    AuditSeal,
     EmbeddingSpace,
     RecallTrace,
     Record,
@@ -28,9 +29,10 @@ OF_TENANT: tuple[tuple[type[Model], object], ...] = (
     (RecallTrace, _("Recalls")),
     (Run, _("Runs")),
     (AuditEvent, _("Audit")),
+    (AuditSeal, _("Seals")),
     (AccessKey, _("Access keys")),
 )
-OF_INSTALLATION = (Run, AuditEvent)
+OF_INSTALLATION = (Run, AuditEvent, AuditSeal)
 
 
 def tabs(

@@ -13,6 +13,7 @@ from prism_memory.admin import links
 from prism_memory.models import (
     AccessKey,
     AuditEvent,
+    AuditSeal,
     Embedding,
     EmbeddingSpace,
     RecallTrace,
@@ -27,10 +28,11 @@ from prism_memory.types import SourceRef
 from tests.admin.rows import make_event, make_key, make_run, make_trace_row, scope_row
 from tests.capture import captured, tenant_in_every_statement
 from tests.factories import NOON, make_record, make_scope, make_tombstone
+from tests.governed import make_seal
 
 pytestmark = pytest.mark.django_db
 
-OF_TENANTS = (Scope, Source, Record, Tombstone, RecallTrace, Run, AuditEvent)
+OF_TENANTS = (Scope, Source, Record, Tombstone, RecallTrace, Run, AuditEvent, AuditSeal)
 ALL = (*OF_TENANTS, Tenant, EmbeddingSpace, AccessKey)
 
 
@@ -41,6 +43,7 @@ def record() -> Record:
     make_tombstone(record, cleared_at=NOON)
     make_run()
     make_event()
+    make_seal("acme")
     make_key()
     make_trace_row(record.id)
     return record
