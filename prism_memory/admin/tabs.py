@@ -16,6 +16,7 @@ from prism_memory.models import (
     Record,
     Run,
     Scope,
+    ShareGrant,
     Source,
     Tombstone,
 )
@@ -25,6 +26,7 @@ OF_TENANT: tuple[tuple[type[Model], object], ...] = (
     (Source, _("Sources")),
     (Record, _("Records")),
     (Tombstone, _("Tombstones")),
+    (ShareGrant, _("Shares")),
     (EmbeddingSpace, _("Vectors")),
     (RecallTrace, _("Recalls")),
     (Run, _("Runs")),
