@@ -46,4 +46,12 @@ class Migration(migrations.Migration):
             name='scope_ids',
             field=django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list, help_text='Of its scope and of those above it; who may see them may see this.', size=None),
         ),
+        migrations.RemoveIndex(
+            model_name='tombstone',
+            name='prism_memory_tombstone_root',
+        ),
+        migrations.AddIndex(
+            model_name='tombstone',
+            index=models.Index(condition=models.Q(('cleared_at__isnull', True), models.Q(('root_ref', ''), _negated=True)), fields=['tenant', 'root_ref'], name='prism_memory_tombstone_root'),
+        ),
     ]

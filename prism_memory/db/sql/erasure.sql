@@ -202,7 +202,7 @@ DELETE FROM prism_memory_tombstone AS stone
      OR (stone.cleared_at IS NOT NULL
          AND stone.target_ref >= 'ext:' AND stone.target_ref < 'ext;'
          AND split_part(stone.target_ref, ':', 2) = ANY(%(gone)s::text[]))
-     OR (stone.cleared_at IS NULL
+     OR (stone.cleared_at IS NULL AND stone.root_ref <> ''
          AND stone.root_ref >= 'ext:' AND stone.root_ref < 'ext;'
          AND split_part(stone.root_ref, ':', 2) = ANY(%(gone)s::text[])));
 
