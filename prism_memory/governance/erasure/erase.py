@@ -11,6 +11,7 @@ from django.db import transaction
 
 from prism_memory import audit, runs, signals
 from prism_memory.errors import NotVisible, PrismMemoryError, Unsupported
+from prism_memory.governance.erasure import pages
 from prism_memory.governance.erasure.receipts import (
     conclude,
     erased,
@@ -222,7 +223,7 @@ def _finish(
     actor: Actor,
     progress: Callable[[State], None] | None,
 ) -> Erased:
-    work = Work(using, target, run, actor, State.of(run), progress)
+    work = Work(using, target, run, actor, State.of(run), progress, pages.PAGE)
     try:
         return work.finish()
     except runs.TakenOver:

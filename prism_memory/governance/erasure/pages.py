@@ -102,7 +102,7 @@ def remove_page(
     )
     doomed, whole = _chosen(reached, set(ids), most)
     _lock(using, tenant, list(doomed), wait=wait)
-    rows = delete_bodies(using=using, tenant=tenant, ids=doomed, batch=PAGE)
+    rows = delete_bodies(using=using, tenant=tenant, ids=doomed, batch=2 * PAGE)
     new = set(blocked)
     kept = frozenset(
         (row["id"], row["scope_id"])

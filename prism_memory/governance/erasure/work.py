@@ -26,7 +26,6 @@ from prism_memory.db.local import local_settings
 from prism_memory.errors import Conflict
 from prism_memory.governance.erasure import places
 from prism_memory.governance.erasure.pages import (
-    PAGE,
     START,
     Gone,
     place_of,
@@ -95,8 +94,8 @@ class Work:
     run: Run
     actor: Actor
     state: State
-    progress: Callable[[State], None] | None = None
-    page: int = PAGE
+    progress: Callable[[State], None] | None
+    page: int
 
     def finish(self) -> Erased:
         """Remove all that is there, and return the receipt."""
