@@ -148,6 +148,26 @@ class Settings:
         " no longer be used, before anything is deleted.",
     )
 
+    INTEGRITY_KEYS: Setting[dict[str, str]] = Setting(
+        {},
+        help="Secrets by id that sign records and seals, 32 bytes or more each; empty:"
+        " nothing is signed.",
+    )
+    INTEGRITY_KEY: Setting[str] = Setting(
+        "", help="Id of the key that signs; empty: the first. The others only verify."
+    )
+    INTEGRITY_ENFORCED = Setting(
+        default=True,
+        help="Withhold records whose signature is not theirs, once INTEGRITY_KEYS is"
+        " set; False while what was there before is being signed.",
+    )
+    SEALS = Setting(
+        "events",
+        help="What beat seals every hour: audit events, also the list of records"
+        " (content), or nothing.",
+        choices=("off", "events", "content"),
+    )
+
     TOP_K = Setting(5, help="Hits of one recall.", minimum=0, maximum=32, limit=True)
     MESSAGE_RANGE = Setting(
         0, help="Neighbours shown beside a hit.", minimum=0, maximum=4, limit=True

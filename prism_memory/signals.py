@@ -30,3 +30,8 @@ invalidated = Signal()
 ``types.TombstoneReason``), ``ids`` (tuple of refs), ``hold``. Sent inside the
 transaction, once the tombstones stand and before any body goes: a receiver that raises
 keeps everything as it was, and one that writes elsewhere must bear a roll back."""
+
+integrity_broken = Signal()
+"""Records were withheld from a reader, as their signatures are not theirs. Arguments:
+``using``, ``tenant``, ``states`` (by record id, an ``integrity.State``). Sent by the
+read itself."""

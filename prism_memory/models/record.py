@@ -49,6 +49,12 @@ class Record(TenantModel):
     )
 
     sequence = IdentityField(editable=False)
+    first_sequence = models.BigIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Where it stood before it was given another sequence. Null: there.",
+    )
     importance = models.FloatField(null=True, blank=True)
     uses = models.BigIntegerField(default=1)
     metadata = models.JSONField(default=dict, blank=True)
@@ -151,6 +157,13 @@ class Record(TenantModel):
             models.Index(
                 fields=["tenant", "scope", "sequence", "id"],
                 name="prism_memory_record_order",
+            ),
+            models.Index(
+                # Whoever pages through a scope meets the few that moved where they
+                # stood at first, so that none is missed or met twice.
+                fields=["tenant", "scope", "first_sequence", "id"],
+                name="prism_memory_record_moved",
+                condition=Q(first_sequence__isnull=False),
             ),
             models.Index(
                 fields=["tenant", "source", "ordinal", "id"],

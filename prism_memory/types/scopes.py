@@ -72,6 +72,11 @@ class Scope:
         """Return the scope of ``thread`` under this owner and agent."""
         return self._below("thread", thread)
 
+    def beside(self, thread: str) -> Scope:
+        """Return the thread of this name beside this one: same owner and agent."""
+        check_name(thread, "thread")
+        return replace(self, thread=thread)
+
     def _below(self, level: str, name: str) -> Scope:
         if getattr(self, level) or self.thread:
             message = f"This scope cannot be narrowed by another {level}."

@@ -96,6 +96,10 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
        sha256 = excluded.sha256,
        sequence = CASE WHEN excluded.id = ANY(%(numbered)s::uuid[])
                        THEN excluded.sequence ELSE record.sequence END,
+       first_sequence = CASE WHEN excluded.id = ANY(%(numbered)s::uuid[])
+                                  AND excluded.sequence <> record.sequence
+                             THEN coalesce(record.first_sequence, record.sequence)
+                             ELSE record.first_sequence END,
        importance = excluded.importance,
        metadata = excluded.metadata,
        trust = excluded.trust,

@@ -1,0 +1,35 @@
+"""Make sure that there is a row for a scope."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from prism_memory.db import queries
+from prism_memory.db.queries import named
+from prism_memory.errors import Conflict
+from prism_memory.types import Scope
+
+
+def ensure_scope(*, using: str, scope: Scope, at: dt.datetime) -> None:
+    """Store the scope and its tenant unless they are there. One query, or four.
+
+    Raises:
+        Conflict: Another scope has this scope's id.
+    """
+    sql = named("remember")
+    given = {
+        "tenant": scope.tenant,
+        "scope_id": scope.id,
+        "owner": scope.owner,
+        "agent": scope.agent,
+        "thread": scope.thread,
+        "at": at,
+    }
+    stored = queries.fetch(using, sql["scope_names"], given)
+    if not stored:
+        queries.execute(using, sql["ensure_tenant"], given)
+        queries.execute(using, sql["ensure_scope"], given)
+        stored = queries.fetch(using, sql["scope_names"], given)
+    if any(row[level] != given[level] for row in stored for level in row):
+        message = "Another scope has this scope's id."
+        raise Conflict(message, field="scope")
