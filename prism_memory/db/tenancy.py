@@ -2,8 +2,8 @@
 
 With row-level security on, policies compare each row's tenant with the setting
 ``prism_memory.tenant`` of the connection. It is set for a transaction alone, right
-before each statement, so that a connection that goes back to a pool never carries it on,
-and it works behind a pooler that gives a connection for one transaction.
+before each statement: a connection that goes back to a pool never carries it on, and a
+pooler may give a connection for no more than one transaction.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _acting_method(method: Callable[..., R]) -> Callable[..., R]:
     return acting
 
 
-def install(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
+def install(connection: BaseDatabaseWrapper, **kwargs: object) -> None:
     """Guard the statements of a new connection, if the settings ask for it."""
     del kwargs  # of the signal
     wanted = settings.ROW_SECURITY and connection.vendor == "postgresql"
@@ -112,7 +112,7 @@ def guard(
     execute: Callable[..., R],
     sql: str,
     params: Any,  # noqa: ANN401 - Django's
-    many: bool,  # noqa: FBT001 - Django calls it so
+    many: bool,
     context: dict[str, Any],
 ) -> R:
     """Run a statement for the tenant at work; as it stands where there is none."""
