@@ -72,7 +72,7 @@ def for_tenant(operation: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(operation)
     def acting(*args: P.args, **kwargs: P.kwargs) -> R:
-        given: dict[str, Any] = kwargs
+        given: Any = kwargs
         tenant = given.get("tenant")
         if tenant is None:
             where = given["scope"] if "scope" in given else given["reader"].scope

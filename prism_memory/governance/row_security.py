@@ -77,7 +77,7 @@ class Guard:
 
 def tables() -> list[str]:
     """Return the tables whose rows belong to a tenant, by their keys."""
-    found = [model._meta for model in _models()]  # noqa: SLF001 - Django's own way
+    found = [model._meta for model in _models()]  # noqa: SLF001
     return sorted(
         meta.db_table
         for meta in found
@@ -178,9 +178,12 @@ def _check_bound(using: str, role: str) -> None:
 
 
 def _grant(using: str, role: str) -> None:
-    for model in _models():
-        name = model._meta.db_table  # noqa: SLF001 - Django's own way
+    names = [model._meta.db_table for model in _models()]  # noqa: SLF001
+    for name in names:
         _run(using, "grant", name, role=sql.Identifier(role))
+    found = queries.fetch(using, named("row_security")["sequences"], {"tables": names})
+    for row in found:
+        _run(using, "grant_sequence", row["name"], role=sql.Identifier(role))
 
 
 def _run(using: str, name: str, table: str, **parts: sql.Composable) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import ProgrammingError, connection, transaction
 
@@ -246,3 +247,26 @@ def test_it_is_installed_where_the_settings_ask_for_it(settings: Any) -> None:
 def test_the_spaces_of_the_installation_stay_in_sight() -> None:
     remember_one("tea", scope=Scope("acme"))
     assert EmbeddingSpace.objects.exists()
+
+
+@pytest.mark.usefixtures("site")
+def test_the_admins_pages_show_their_tenant(client: Any, settings: Any) -> None:
+    """Each list, and the page of a record, as the site's own role."""
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"ROW_SECURITY": True}
+    ask("RESET ROLE")  # users and sessions are the host's, and not ours to grant
+    client.force_login(get_user_model().objects.create_superuser("root"))
+    for (name,) in ask("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
+        if not name.startswith("prism_memory_"):
+            ask(f'GRANT ALL ON "{name}" TO {ROLE}')
+    ask(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {ROLE}")
+    ask(f"SET LOCAL ROLE {ROLE}")
+    record_id = remember_one("Ada drinks tea.")
+    page = client.get(
+        "/admin/prism_memory/record/",
+        {"tenant": "acme", "scope": str(make_scope().id)},
+    )
+    assert str(record_id) in page.content.decode()
+    page = client.get(f"/admin/prism_memory/record/{record_id}~acme/change/")
+    assert page.status_code == 200
+    page = client.get(f"/admin/prism_memory/record/{record_id}~globex/change/")
+    assert page.status_code == 404

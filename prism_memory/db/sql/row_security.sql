@@ -19,6 +19,20 @@ DROP POLICY IF EXISTS {policy} ON {table};
 -- name: grant
 GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {role};
 
+-- name: sequences
+-- Those that number the rows of tables.
+SELECT sequence.relname AS name
+  FROM pg_depend AS depends
+  JOIN pg_class AS sequence ON sequence.oid = depends.objid AND sequence.relkind = 'S'
+ WHERE depends.classid = 'pg_class'::regclass
+   AND depends.refclassid = 'pg_class'::regclass
+   AND depends.deptype IN ('a', 'i')
+   AND depends.refobjid = ANY(SELECT to_regclass(name)
+                                FROM unnest(%(tables)s::text[]) AS name);
+
+-- name: grant_sequence
+GRANT USAGE, SELECT ON SEQUENCE {table} TO {role};
+
 -- name: states
 SELECT class.relname AS table, class.relrowsecurity AS enabled,
        class.relforcerowsecurity AS forced,
