@@ -1,6 +1,7 @@
 """CHANGE one record: a file per verb."""
 
 from prism_memory.lifecycle.consent import set_consent
+from prism_memory.lifecycle.correct import correct
 from prism_memory.lifecycle.forget import forget, forget_thread
 from prism_memory.lifecycle.hold import hold, release
 from prism_memory.lifecycle.keys import authenticate, create_key, revoke_key
@@ -12,6 +13,7 @@ from prism_memory.lifecycle.trace import prune_traces, write_trace
 __all__ = [
     "Stored",
     "authenticate",
+    "correct",
     "create_key",
     "forget",
     "forget_thread",

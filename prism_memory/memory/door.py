@@ -24,7 +24,9 @@ from prism_memory.db.tenancy import for_its_tenant
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.governing import Governing
+from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.recalling import Recalling
+from prism_memory.memory.sharing import Sharing
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
@@ -89,7 +91,7 @@ class Remembered:
 
 
 @for_its_tenant
-class Memory(Governing):
+class Memory(Governing, Keeping, Sharing):
     """The memory of one scope.
 
     Args:
@@ -191,10 +193,11 @@ class Memory(Governing):
         stored = lifecycle.remember(
             using=self.using,
             scope=self.scope,
+            actor=self.actor,
             rows=rows,
             embedder=self.embedder,
             at=timezone.now(),
-            wake=not wait,
+            wakes=not wait,
         )
         done = indexing.Done(
             self.using, self.scope.tenant, space, frozenset(stored.ids)

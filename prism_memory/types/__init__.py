@@ -32,6 +32,7 @@ from prism_memory.types.checks import (
 )
 from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
+from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.removals import Forgotten, Held
@@ -74,6 +75,7 @@ __all__ = [
     "MAX_ORDINAL",
     "METADATA_DEPTH",
     "NAME_BYTES",
+    "PORTABLE",
     "SCOPE_NAMESPACE",
     "SHARED_AT_MOST",
     "STRENGTH_AT_FIRST",
@@ -93,6 +95,9 @@ __all__ = [
     "Entry",
     "ErasureLevel",
     "Explanation",
+    "ExportPage",
+    "ExportPart",
+    "ExportState",
     "Forgotten",
     "Grade",
     "Grant",
