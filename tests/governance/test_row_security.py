@@ -138,8 +138,8 @@ def test_recall_finds_the_same_by_every_leg() -> None:
 
 @pytest.mark.usefixtures("site")
 def test_every_verb_works() -> None:
-    for call in lifecycle_calls(remember_one("tea")).values():
-        call()
+    for name in lifecycle_calls(uuid.uuid4()):
+        lifecycle_calls(remember_one(f"tea for {name}"))[name]()
 
 
 @pytest.mark.usefixtures("site")
