@@ -31,7 +31,7 @@ from tests.factories import make_memory, make_scope, remember_one
 ROLE = "prism_memory_site"
 
 
-def ask(sql: str, *given: object) -> list[tuple[Any, ...]]:
+def ask(sql: str, *given: str) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, given)
         return list(cursor.fetchall()) if cursor.description else []
