@@ -92,6 +92,15 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "correct": lambda: memory.correct(record_id, "coffee"),
         "aconsent_history": lambda: async_to_sync(memory.aconsent_history)(record_id),
         "acorrect": lambda: async_to_sync(memory.acorrect)(record_id, "coffee"),
+        "share_with": lambda: memory.share_with("t", [record_id]),
+        "revoke_share": lambda: shared(memory, record_id).revoke_share("t"),
+        "shares": lambda: shared(memory, record_id).shares(),
+        "recall, shared": lambda: make_memory(memory.scope.beside("t")).recall(
+            "tea", share_from_parent_thread_id=shared(memory, record_id).scope.thread
+        ),
+        "ashare_with": lambda: async_to_sync(memory.ashare_with)("t", [record_id]),
+        "arevoke_share": lambda: async_to_sync(memory.arevoke_share)("t"),
+        "ashares": lambda: async_to_sync(memory.ashares)(),
         "aremember": lambda: async_to_sync(memory.aremember)("d"),
         "aget": lambda: async_to_sync(memory.aget)(record_id),
         "alist": lambda: async_to_sync(memory.alist)(),
@@ -103,6 +112,12 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
             record_id, visible=True
         ),
     }
+
+
+def shared(memory: Memory, record_id: uuid.UUID) -> Memory:
+    """Return the memory, once it shares the record."""
+    memory.share_with("t", [record_id])
+    return memory
 
 
 def test_every_method_of_a_memory_is_called_below() -> None:
@@ -146,6 +161,7 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
     own: dict[str, Any] = {"using": "default", "scope": make_scope()}
     at = timezone.now()
     rows = prepare([Entry("a")], origin=ADA, limits=Limits(), redaction=Redaction())
+    sharing = {**own, "actor": SYSTEM, "child": make_scope().beside("t"), "at": at}
     make_key = partial(
         lifecycle.create_key,
         **own,
@@ -171,6 +187,8 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             redaction=Redaction(),
             embedder="default",
         ),
+        "share_with": lambda: lifecycle.share_with(**sharing, ids=[record_id]),
+        "revoke_share": lambda: lifecycle.revoke_share(**sharing),
         "create_key": make_key,
         "revoke_key": lambda: lifecycle.revoke_key(
             using="default", key_id=make_key()[0].id, actor=SYSTEM, at=at

@@ -28,12 +28,14 @@ THROUGH_THE_RULE: Final = {
     "admin.record_filters.RecordFilter.narrow",
     "governance.export.read",
     "governance.lines.writing",
+    "lifecycle.share._hold_shareable",
     "recall.adjacent.adjacent",
     "recall.candidates.statement.statement",
     "recall.choosing.still_visible",
-    "recall.explain.explain",
+    "recall.explain._rows",
     "recall.listing.get",
     "recall.listing.list_page",
+    "recall.sharing.with_shared",
 }
 """Readers that use the rule."""
 
@@ -83,6 +85,8 @@ RAW_SQL: Final = {
     "remember.resolve_ids": "Lineage may name any row in the chain, hidden or not.",
     "remember.resolve_keys": "As resolve_ids, by key.",
     "remember.upsert_records": "Writes.",
+    "share.hold_shareable": "Has {visible}.",
+    "share.shared": "Has {visible}.",
 }
 """Named statements that read records."""
 
