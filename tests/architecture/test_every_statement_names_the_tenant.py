@@ -21,6 +21,7 @@ from prism_memory import audit, backends, indexing, lifecycle, runs
 from prism_memory.access import Reader
 from prism_memory.conf import Limits
 from prism_memory.db.queries import named
+from prism_memory.governance import exports
 from prism_memory.lifecycle.entries import prepare
 from prism_memory.memory import Memory
 from prism_memory.models import EmbeddingSpace, Run
@@ -29,6 +30,7 @@ from prism_memory.redaction import Redaction
 from prism_memory.types import Actor, Consent, Entry, Lineage, Permission, SourceRef
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
+from tests.governance.stored import storages
 
 pytestmark = pytest.mark.django_db
 
@@ -86,12 +88,12 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "deep_recall": lambda: memory.deep_recall("tea", force_hard=True),
         "neighbors": lambda: memory.neighbors("tea"),
         "pending": memory.pending,
+        "export_memory": lambda: memory.export_memory(memory.scope),
+        "export_memory, on": lambda: memory.export_memory(
+            memory.scope, cursor=memory.export_memory(memory.scope).next_cursor
+        ),
         "set_consent": lambda: memory.set_consent(record_id, visible=False),
         "set_consent, again": lambda: memory.set_consent(record_id, visible=True),
-        "consent_history": lambda: memory.consent_history(record_id),
-        "correct": lambda: memory.correct(record_id, "coffee"),
-        "aconsent_history": lambda: async_to_sync(memory.aconsent_history)(record_id),
-        "acorrect": lambda: async_to_sync(memory.acorrect)(record_id, "coffee"),
         "share_with": lambda: memory.share_with("t", [record_id]),
         "revoke_share": lambda: shared(memory, record_id).revoke_share("t"),
         "shares": lambda: shared(memory, record_id).shares(),
@@ -101,6 +103,10 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "ashare_with": lambda: async_to_sync(memory.ashare_with)("t", [record_id]),
         "arevoke_share": lambda: async_to_sync(memory.arevoke_share)("t"),
         "ashares": lambda: async_to_sync(memory.ashares)(),
+        "consent_history": lambda: memory.consent_history(record_id),
+        "correct": lambda: memory.correct(record_id, "coffee"),
+        "aconsent_history": lambda: async_to_sync(memory.aconsent_history)(record_id),
+        "acorrect": lambda: async_to_sync(memory.acorrect)(record_id, "coffee"),
         "aremember": lambda: async_to_sync(memory.aremember)("d"),
         "aget": lambda: async_to_sync(memory.aget)(record_id),
         "alist": lambda: async_to_sync(memory.alist)(),
@@ -108,6 +114,19 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "adeep_recall": lambda: async_to_sync(memory.adeep_recall)("tea"),
         "aneighbors": lambda: async_to_sync(memory.aneighbors)("tea"),
         "apending": lambda: async_to_sync(memory.apending)(),
+        "start_export": memory.start_export,
+        "export_state": lambda: memory.export_state(memory.start_export().id),
+        "open_export": lambda: memory.open_export(exported(memory))[1].close(),
+        "delete_export": lambda: memory.delete_export(exported(memory)),
+        "astart_export": lambda: async_to_sync(memory.astart_export)(),
+        "aexport_state": lambda: async_to_sync(memory.aexport_state)(exported(memory)),
+        "aopen_export": lambda: async_to_sync(memory.aopen_export)(exported(memory))[
+            1
+        ].close(),
+        "adelete_export": lambda: async_to_sync(memory.adelete_export)(
+            exported(memory)
+        ),
+        "aexport_memory": lambda: async_to_sync(memory.aexport_memory)(memory.scope),
         "aset_consent": lambda: async_to_sync(memory.aset_consent)(
             record_id, visible=True
         ),
@@ -118,6 +137,18 @@ def shared(memory: Memory, record_id: uuid.UUID) -> Memory:
     """Return the memory, once it shares the record."""
     memory.share_with("t", [record_id])
     return memory
+
+
+def exported(memory: Memory) -> uuid.UUID:
+    """Export all of a memory, and return the run's id."""
+    run_id = memory.start_export().id
+    exports.carry_on(using=memory.using, tenant=memory.scope.tenant, run_id=run_id)
+    return run_id
+
+
+@pytest.fixture(autouse=True)
+def _stored(settings: Any, tmp_path: Path) -> None:
+    settings.STORAGES = storages(tmp_path)
 
 
 def test_every_method_of_a_memory_is_called_below() -> None:

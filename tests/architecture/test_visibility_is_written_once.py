@@ -34,7 +34,7 @@ THROUGH_THE_RULE: Final = {
     "recall.choosing.still_visible",
     "recall.explain._rows",
     "recall.listing.get",
-    "recall.listing.list_page",
+    "recall.listing._read",
     "recall.sharing.with_shared",
 }
 """Readers that use the rule."""
@@ -47,8 +47,8 @@ AROUND_THE_RULE: Final = {
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
     " withheld rows too, whose words ``loaded`` leaves out.",
-    "lifecycle.consent.set_consent": "Changes a row that it has locked.",
-    "lifecycle.correct._rewrite": "As set_consent.",
+    "lifecycle.consent._write": "Changes a row that its verb has locked.",
+    "lifecycle.correct._rewrite": "As consent._write.",
     "lifecycle.governed._rows": "A verb takes hold of one row of exactly its own scope.",
     "lifecycle.governed.is_held": "Whether a hold keeps that row.",
     "models.base.TenantModel.delete": "One row by its own key, whatever the table.",
@@ -65,10 +65,16 @@ RAW_SQL: Final = {
     "around.in_source": "Each way has {seen}.",
     "around.seen": "Is {visible}, of a row that a walk meets.",
     "consent.note_decisions": "Notes the consents of rows that a verb has locked.",
+    "export.left_out": "Counts by reason; has {unwithheld}, and shows no row.",
     "indexing.claim": "The text that an embedder shall see, also of hidden rows: a"
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
     "indexing.table_sizes": "Bytes of the table.",
+    "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
+    "integrity.rows": "Signatures of rows that were just read or written; shows none.",
+    "integrity.sign": "Writes signatures.",
+    "integrity.unsigned": "What an operator has signed; shows ids only.",
+    "integrity.versions": "Ids and versions, for the manifest of all rows.",
     "recall.beside": "Has {visible}.",
     "recall.looked": "Words and counts; what is shown of it passes {visible} after.",
     "recall.looked_small": "As looked.",
