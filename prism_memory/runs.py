@@ -83,6 +83,7 @@ def _unfinished(using: str, tenant: str, kind: str, target: str) -> Run | None:
     return None if last is None or last.state == RunState.DONE else last
 
 
+@for_tenant
 def take_up(*, using: str, tenant: str, run_id: uuid.UUID, at: dt.datetime) -> Run:
     """Go on with one run that is running or has failed.
 
