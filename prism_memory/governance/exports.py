@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from prism_memory import models, runs, signals
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible
 from prism_memory.governance import export_files as files
 from prism_memory.governance.export_run import Exporting, Now
@@ -108,6 +109,7 @@ def _announce(using: str, run: Run) -> None:
     transaction.on_commit(send, using=using, robust=True)
 
 
+@for_tenant
 def carry_on(
     *,
     using: str,
