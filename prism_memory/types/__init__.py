@@ -32,10 +32,20 @@ from prism_memory.types.checks import (
 )
 from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
+from prism_memory.types.erasures import Erased, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.removals import Forgotten, Held
+from prism_memory.types.restored import Derived, Restored
+from prism_memory.types.retention import (
+    RETAINED_KINDS,
+    SAID_KINDS,
+    Preview,
+    Retained,
+    Rules,
+    ScopePreview,
+)
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -76,6 +86,8 @@ __all__ = [
     "METADATA_DEPTH",
     "NAME_BYTES",
     "PORTABLE",
+    "RETAINED_KINDS",
+    "SAID_KINDS",
     "SCOPE_NAMESPACE",
     "SHARED_AT_MOST",
     "STRENGTH_AT_FIRST",
@@ -91,13 +103,17 @@ __all__ = [
     "ConsentSource",
     "Corrected",
     "DeepRecalled",
+    "Derived",
     "EmbedderIdentity",
     "Entry",
+    "Erased",
+    "Erasing",
     "ErasureLevel",
     "Explanation",
     "ExportPage",
     "ExportPart",
     "ExportState",
+    "Foreseen",
     "Forgotten",
     "Grade",
     "Grant",
@@ -112,11 +128,16 @@ __all__ = [
     "Origin",
     "Page",
     "Permission",
+    "Preview",
     "ReadMode",
     "Recalled",
+    "Restored",
+    "Retained",
     "Role",
+    "Rules",
     "Scope",
     "ScopeLevel",
+    "ScopePreview",
     "Scoring",
     "Share",
     "SharePage",

@@ -6,6 +6,7 @@ The rows come from the urlconf, so a new route without a row fails here.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,28 @@ ROWS = {
     ("shares", "DELETE"): Row(
         Permission.GOVERN, 204, query="?child=t2", in_thread=True
     ),
+    # Of a tenant's own keys only; these are an owner's. See test_audit.py.
+    ("audit", "GET"): Row(Permission.GOVERN, 403),
+    # As audit; see test_retention.py.
+    ("retention-policies", "GET"): Row(Permission.GOVERN, 403),
+    ("retention-policies", "POST"): Row(
+        Permission.GOVERN, 403, {"name": "p", "expired": True}
+    ),
+    ("retention-policy", "GET"): Row(Permission.GOVERN, 403),
+    ("retention-policy", "PATCH"): Row(Permission.GOVERN, 403, {"enabled": False}),
+    ("retention-policy", "DELETE"): Row(Permission.GOVERN, 403),
+    ("retention-preview", "GET"): Row(Permission.GOVERN, 403),
+    ("retention-runs", "GET"): Row(Permission.OPERATE, 403),
+    ("retention-runs", "POST"): Row(
+        Permission.OPERATE, 403, {"policy": "0192f0c1-0000-7000-8000-000000000000"}
+    ),
+    ("memories-export", "GET"): Row(Permission.GOVERN),
+    ("exports", "POST"): Row(Permission.GOVERN, 202, below=404),
+    # No export has a memory's id; see test_exports.py.
+    ("export", "GET"): Row(Permission.GOVERN, 404),
+    ("export", "DELETE"): Row(Permission.GOVERN, 404),
+    ("export-manifest", "GET"): Row(Permission.GOVERN, 404),
+    ("export-part", "GET"): Row(Permission.GOVERN, 404),
     ("pending", "GET"): Row(Permission.READ),
     ("limits", "GET"): Row(Permission.READ),
     ("health-live", "GET"): Row(None),
@@ -83,7 +106,7 @@ OPEN = [key for key, row in ROWS.items() if not row.needs]
 
 def ask(caller: Caller, name: str, method: str, memory_id: str) -> Any:
     row = ROWS[name, method]
-    route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
+    route = re.sub("<str:[a-z]+_id>", memory_id, str(ROUTES[name].pattern))
     if row.in_thread:
         usual = {"Prism-Agent": "support", "Prism-Thread": "t1"}
         caller = Caller(caller.token, {**usual, **caller.headers}, caller.client)
@@ -194,7 +217,7 @@ def test_a_head_request_needs_what_get_needs(
 ) -> None:
     if method != "GET":
         return
-    route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
+    route = re.sub("<str:[a-z]+_id>", memory_id, str(ROUTES[name].pattern))
     writer = Caller(make_token(ALICE, (Permission.WRITE,)))
 
     assert writer.request("HEAD", route).status_code == 403
@@ -254,7 +277,7 @@ def test_probes_and_documents_are_open(name: str, method: str) -> None:
 
 @pytest.mark.parametrize(("name", "method"), ROWS)
 def test_other_methods_are_refused(name: str, method: str, memory_id: str) -> None:
-    route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
+    route = re.sub("<str:[a-z]+_id>", memory_id, str(ROUTES[name].pattern))
     caller = Caller(make_token())
     served = {method for other, method in ROWS if other == name} | {"HEAD"}
 

@@ -27,7 +27,16 @@ from prism_memory.memory import Memory
 from prism_memory.models import EmbeddingSpace, Run
 from prism_memory.models.choices import RunState
 from prism_memory.redaction import Redaction
-from prism_memory.types import Actor, Consent, Entry, Lineage, Permission, SourceRef
+from prism_memory.types import (
+    Actor,
+    Consent,
+    Derived,
+    Entry,
+    Lineage,
+    Permission,
+    Restored,
+    SourceRef,
+)
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
 from tests.governance.stored import storages
@@ -114,6 +123,12 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "adeep_recall": lambda: async_to_sync(memory.adeep_recall)("tea"),
         "aneighbors": lambda: async_to_sync(memory.aneighbors)("tea"),
         "apending": lambda: async_to_sync(memory.apending)(),
+        "apply_retention": lambda: memory.apply_retention(
+            max_age_days=0, max_entries=0
+        ),
+        "aapply_retention": lambda: async_to_sync(memory.aapply_retention)(
+            max_entries=0
+        ),
         "start_export": memory.start_export,
         "export_state": lambda: memory.export_state(memory.start_export().id),
         "open_export": lambda: memory.open_export(exported(memory))[1].close(),
@@ -193,6 +208,13 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
     at = timezone.now()
     rows = prepare([Entry("a")], origin=ADA, limits=Limits(), redaction=Redaction())
     sharing = {**own, "actor": SYSTEM, "child": make_scope().beside("t"), "at": at}
+    derived = (Derived(key="b"), Derived(external="m"), Derived(record=record_id))
+    back = prepare(
+        [Restored("c", derived=derived)],
+        origin=ADA,
+        limits=Limits(),
+        redaction=Redaction(),
+    )
     make_key = partial(
         lifecycle.create_key,
         **own,
@@ -220,6 +242,10 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
         ),
         "share_with": lambda: lifecycle.share_with(**sharing, ids=[record_id]),
         "revoke_share": lambda: lifecycle.revoke_share(**sharing),
+        "restore": lambda: lifecycle.restore(
+            **own, actor=SYSTEM, rows=back, embedder="default", at=at
+        ),
+        "link": lambda: lifecycle.link(**own, rows=back, at=at),
         "create_key": make_key,
         "revoke_key": lambda: lifecycle.revoke_key(
             using="default", key_id=make_key()[0].id, actor=SYSTEM, at=at
