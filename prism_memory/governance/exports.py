@@ -209,7 +209,7 @@ def open_export(
     name = _name(run, number)
     file = files.open_file(name)
     note(using, run, actor, "read", at, {"part": number or 0})
-    return name.rpartition("/")[2], file
+    return "manifest.json" if number is None else name.rpartition("/")[2], file
 
 
 def _name(run: Run, number: int | None) -> str:

@@ -136,7 +136,9 @@ def _check_there(
         if wanted is None:
             continue
         rows = model._default_manager.using(using)  # noqa: SLF001 - of either model
-        if not rows.filter(tenant=scope.tenant, scope_id=scope.id, id=wanted).exists():
+        found = rows.filter(tenant=scope.tenant, scope_id=scope.id, id=wanted)
+        # Locked: a remember that overwrites it has committed by then, or sees the hold.
+        if found.select_for_update().only("id").first() is None:
             raise NotVisible
 
 
