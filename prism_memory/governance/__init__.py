@@ -8,6 +8,7 @@ from prism_memory.governance.prune import Pruned, prune
 from prism_memory.governance.seals import Sealed, seal
 from prism_memory.governance.signing import Signed, sign_records
 from prism_memory.governance.verify import Verified, verify
+from prism_memory.governance.vouch import vouch
 
 __all__ = [
     "Event",
@@ -28,4 +29,5 @@ __all__ = [
     "sign_records",
     "trails",
     "verify",
+    "vouch",
 ]
