@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from prism_memory import audit, integrity
-from prism_memory.access import visible
+from prism_memory.access import unwithheld, visible
+from prism_memory.db import queries
 from prism_memory.db.local import limited
+from prism_memory.db.queries import composed
 from prism_memory.errors import DeadlineExceeded, LimitExceeded, ScopeDenied
-from prism_memory.governance.lines import Sight, writing
+from prism_memory.governance.lines import KINDS, Sight, writing
 from prism_memory.models import Record
 from prism_memory.recall import cursors
 from prism_memory.redaction import Redaction
@@ -119,6 +121,8 @@ def read(
     """
     found: dict[uuid.UUID, Record] = {}
     rule = visible(using=using, reader=sight.reader(scope, at))
+    # The rule has the scope too, but only so does the index give the order.
+    rule = rule.filter(tenant=scope.tenant, scope_id=scope.id)
     seen = rule.select_related("scope", "source").defer("search")
     for moved in (False, True):
         part = seen.filter(first_sequence__isnull=not moved)
@@ -139,13 +143,30 @@ def trusted(*, using: str, scope: Scope, records: list[Record]) -> list[Record]:
     return [record for record in records if record.id in found]
 
 
+def left_out(
+    *, using: str, sight: Sight, scope: Scope, at: dt.datetime
+) -> dict[str, int]:
+    """Return how many records of one scope are left out, by reason. One query."""
+    given = {
+        **sight.reader(scope, at).parameters(),
+        "strict": False,
+        "consented": sight.strict,
+        "scope_id": scope.id,
+        "kinds": [kind.value for kind in KINDS],
+    }
+    statement = composed("export", "left_out", unwithheld=unwithheld())
+    rows = queries.fetch(using, statement, given)
+    return {row["reason"]: row["records"] for row in rows if row["reason"]}
+
+
 def _after(
     rows: QuerySet[Record], column: str, after: Place | None
 ) -> QuerySet[Record]:
     if after is not None:
         sequence, record_id = after
         same = Q(**{column: sequence}, id__gt=record_id)
-        rows = rows.filter(Q(**{f"{column}__gt": sequence}) | same)
+        further = Q(**{f"{column}__gt": sequence}) | same
+        rows = rows.filter(further, **{f"{column}__gte": sequence})
     return rows.order_by(column, "id")
 
 

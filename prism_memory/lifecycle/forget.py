@@ -13,6 +13,7 @@ from django.db import transaction
 from prism_memory import audit
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import ScopeDenied
 from prism_memory.lifecycle.removal import (
     BATCH,
@@ -31,6 +32,7 @@ same name (B151)."""
 FIRST: Final = uuid.UUID(int=0)
 
 
+@for_tenant
 def forget(
     *,
     using: str,
@@ -72,6 +74,7 @@ def forget(
     return forgotten
 
 
+@for_tenant
 def forget_thread(
     *,
     using: str,

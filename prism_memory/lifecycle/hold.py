@@ -8,12 +8,14 @@ import uuid
 from django.db import transaction
 
 from prism_memory import audit
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import LegalHold, Record, Source
 from prism_memory.types import NAME_BYTES, Actor, Held, HoldLevel, Scope, check_text
 
 
+@for_tenant
 def hold(
     *,
     using: str,
@@ -70,6 +72,7 @@ def hold(
     return _held(placed)
 
 
+@for_tenant
 def release(
     *,
     using: str,
@@ -133,7 +136,9 @@ def _check_there(
         if wanted is None:
             continue
         rows = model._default_manager.using(using)  # noqa: SLF001 - of either model
-        if not rows.filter(tenant=scope.tenant, scope_id=scope.id, id=wanted).exists():
+        found = rows.filter(tenant=scope.tenant, scope_id=scope.id, id=wanted)
+        # Locked: a remember that overwrites it has committed by then, or sees the hold.
+        if found.select_for_update().only("id").first() is None:
             raise NotVisible
 
 

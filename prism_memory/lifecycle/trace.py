@@ -10,6 +10,7 @@ from django.db import transaction
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.db.tenancy import acting_for
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import ErasureReceipt, RecallTrace, Tenant
 from prism_memory.types import Trace
@@ -61,7 +62,8 @@ def _write(using: str, trace: Trace) -> None:
         timings_ms=dict(trace.timings_ms),
         at=trace.at,
     )
-    RecallTrace.objects.using(using).bulk_create([row], ignore_conflicts=True)
+    with acting_for(scope.tenant):
+        RecallTrace.objects.using(using).bulk_create([row], ignore_conflicts=True)
 
 
 def prune_traces(
