@@ -14,8 +14,14 @@ from celery.schedules import crontab
 from django.core import checks
 
 from prism_memory.conf import settings
-from prism_memory.signals import export_wanted, indexing_wanted, trace_wanted
+from prism_memory.signals import (
+    erasure_wanted,
+    export_wanted,
+    indexing_wanted,
+    trace_wanted,
+)
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
+from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
 from prism_memory.tasks.retaining import retain
 from prism_memory.tasks.sealing import seal
@@ -30,6 +36,7 @@ __all__ = [
     "beat_schedule",
     "connect",
     "drain",
+    "erase",
     "export",
     "keep_trace",
     "prune_traces",
@@ -38,6 +45,7 @@ __all__ = [
     "seal",
     "sender",
     "sweep",
+    "sweep_erasures",
     "sweep_exports",
 ]
 
@@ -66,6 +74,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "task": retain.name,
             "schedule": crontab(hour="3", minute="37"),
             "options": {"expires": 86_400.0, **queue()},
+        },
+        "prism-memory-sweep-erasures": {
+            "task": sweep_erasures.name,
+            "schedule": crontab(minute="*/5"),
+            "options": {"expires": 300.0, **queue()},
         },
         "prism-memory-sweep-exports": {
             "task": sweep_exports.name,
@@ -98,6 +111,9 @@ def connect() -> None:
     )
     export_wanted.connect(
         on_export_wanted, dispatch_uid="prism_memory.on_export_wanted"
+    )
+    erasure_wanted.connect(
+        on_erasure_wanted, dispatch_uid="prism_memory.on_erasure_wanted"
     )
     trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
     checks.register(check_broker)
