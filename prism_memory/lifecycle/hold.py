@@ -28,7 +28,9 @@ def hold(
     """Keep a record or a source of exactly ``scope`` from deletion, or all of it.
 
     Neither id: the scope with all below it, also what is written later. A hold hides
-    nothing. The same hold for the same matter stands once.
+    nothing. The same hold for the same matter stands once. What is being written to a
+    held scope at this very moment may still land; on a record or a source it is waited
+    for.
 
     Args:
         matter: What it is for, as a case's number; several matters hold one thing.
@@ -44,7 +46,7 @@ def hold(
     with transaction.atomic(using=using):
         # Whoever deletes has this lock: it sees the hold, or is done.
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
-        _check_there(using, scope, record_id, source_id)
+        _lock_there(using, scope, record_id, source_id)
         rows = LegalHold.objects.using(using)
         known = rows.filter(
             tenant=scope.tenant,
@@ -123,7 +125,7 @@ def _checked(matter: str) -> str:
     return matter
 
 
-def _check_there(
+def _lock_there(
     using: str,
     scope: Scope,
     record_id: uuid.UUID | None,
@@ -133,7 +135,9 @@ def _check_there(
         if wanted is None:
             continue
         rows = model._default_manager.using(using)  # noqa: SLF001 - of either model
-        if not rows.filter(tenant=scope.tenant, scope_id=scope.id, id=wanted).exists():
+        # Who is writing it comes first, or sees the hold.
+        mine = rows.filter(tenant=scope.tenant, scope_id=scope.id, id=wanted)
+        if mine.select_for_update().values_list("id").first() is None:
             raise NotVisible
 
 

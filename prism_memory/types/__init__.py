@@ -34,7 +34,24 @@ from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.options import TRUST_OPTIONS, Options
-from prism_memory.types.removals import Forgotten, Held
+from prism_memory.types.refs import (
+    RECORD,
+    REF_PATTERN,
+    UUID_PATTERN,
+    AbsenceScore,
+    record_ids,
+    record_ref,
+    revoked_ids_absent,
+)
+from prism_memory.types.removals import (
+    Forgotten,
+    Held,
+    HoldPage,
+    Propagated,
+    RefPage,
+    Stone,
+    StonePage,
+)
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -74,12 +91,16 @@ __all__ = [
     "MAX_ORDINAL",
     "METADATA_DEPTH",
     "NAME_BYTES",
+    "RECORD",
+    "REF_PATTERN",
     "SCOPE_NAMESPACE",
     "SHARED_AT_MOST",
     "STRENGTH_AT_FIRST",
     "STRENGTH_AT_MOST",
     "STRENGTH_STEP",
     "TRUST_OPTIONS",
+    "UUID_PATTERN",
+    "AbsenceScore",
     "Actor",
     "Candidate",
     "Consent",
@@ -99,6 +120,7 @@ __all__ = [
     "Held",
     "Hit",
     "HoldLevel",
+    "HoldPage",
     "Item",
     "Kind",
     "Lineage",
@@ -107,8 +129,10 @@ __all__ = [
     "Origin",
     "Page",
     "Permission",
+    "Propagated",
     "ReadMode",
     "Recalled",
+    "RefPage",
     "Role",
     "Scope",
     "ScopeLevel",
@@ -116,6 +140,8 @@ __all__ = [
     "Share",
     "SharePage",
     "SourceRef",
+    "Stone",
+    "StonePage",
     "Tier",
     "TombstoneReason",
     "Trace",
@@ -134,6 +160,9 @@ __all__ = [
     "check_time",
     "check_uuid",
     "check_wish",
+    "record_ids",
+    "record_ref",
+    "revoked_ids_absent",
     "to_json",
     "uuid7",
 ]
