@@ -201,6 +201,28 @@ class Settings:
     LIST_ROWS = Setting(
         100, help="Rows of one page of a list.", minimum=1, maximum=200, limit=True
     )
+    EXPORT_ROWS = Setting(
+        100, help="Rows of one page of an export.", minimum=1, maximum=200, limit=True
+    )
+    EXPORT_BYTES = Setting(
+        4_194_304,
+        help="Bytes of one page of an export.",
+        minimum=1,
+        maximum=33_554_432,
+        limit=True,
+    )
+    EXPORT_MILLISECONDS = Setting(
+        10_000,
+        help="Longest time for one page of an export.",
+        minimum=1,
+        maximum=60_000,
+        limit=True,
+    )
+    EXPORT_STORAGE = Setting(
+        "default",
+        help="Alias of STORAGES that exports of whole scopes are written to; one that"
+        " the web does not serve.",
+    )
 
     RERANK_CANDIDATES = Setting(
         32, help="Candidates that are reranked.", minimum=1, maximum=128, limit=True
@@ -345,6 +367,9 @@ class Limits:
     filter_terms: int
     recall_ids: int
     list_rows: int
+    export_rows: int
+    export_bytes: int
+    export_milliseconds: int
     rerank_candidates: int
     rerank_bytes: int
     multi_query: int

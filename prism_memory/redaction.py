@@ -121,6 +121,13 @@ class Redaction:
 
         return _mapped(value, self.text, refuse)
 
+    def shown(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Return a copy of ``value`` redacted once more, as it leaves.
+
+        Of keys that become the same, what was stored before, the last one is shown.
+        """
+        return _mapped(value, self.text, lambda: None)
+
     def mask_json(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
         """Return a copy of ``value`` with every string and key masked.
 

@@ -25,6 +25,9 @@ trace itself, by the settings), ``reinforce`` (its hits shall be strengthened)."
 consent_changed = Signal()
 """A record was shown or hidden. Arguments: ``scope``, ``id``, ``visible``."""
 
+corrected = Signal()
+"""A record says something else now. Arguments: ``scope``, ``id``."""
+
 invalidated = Signal()
 """Refs may no longer be used. Arguments: ``using``, ``tenant``, ``reason`` (a
 ``types.TombstoneReason``), ``ids`` (tuple of refs), ``hold``. Sent inside the

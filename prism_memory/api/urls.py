@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 
 from prism_memory.api.base import UnknownView
+from prism_memory.api.corrections.views import CorrectionView
 from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
 from prism_memory.api.health.views import LiveView, ReadyView
 from prism_memory.api.limits.views import LimitsView
@@ -19,6 +20,11 @@ urlpatterns = [
     path("memories", MemoriesView.as_view(), name="memories"),
     path("memories/<str:memory_id>", MemoryView.as_view(), name="memory"),
     path("memories/<str:memory_id>/consent", ConsentView.as_view(), name="consent"),
+    path(
+        "memories/<str:memory_id>/correction",
+        CorrectionView.as_view(),
+        name="correction",
+    ),
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
     path("pending", PendingView.as_view(), name="pending"),

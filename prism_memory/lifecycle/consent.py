@@ -10,7 +10,10 @@ from typing import Any
 from django.db import transaction
 
 from prism_memory import audit, signals
-from prism_memory.errors import Invalid, NotVisible
+from prism_memory.errors import Invalid
+from prism_memory.lifecycle.decisions import note_decisions
+from prism_memory.lifecycle.governed import lock_governed
+from prism_memory.lifecycle.removal import announce_invalidation
 from prism_memory.lifecycle.tombstones import hold_lineage, lift, mark_derived
 from prism_memory.models import Record
 from prism_memory.types import (
@@ -59,7 +62,7 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
     with transaction.atomic(using=using):
         if visible is not None:
             hold_lineage(using=using, tenant=scope.tenant, alone=True)
-        record = _lock(using, scope, record_id)
+        record = lock_governed(using=using, scope=scope, record_id=record_id)
         blocked = _block(using, scope, actor, record_id, at, visible=visible)
         if visible is not None:
             changes |= _state(record, at, visible=visible)
@@ -67,6 +70,13 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
             changes["changed_at"] = at
         rows = Record.objects.using(using).filter(tenant=scope.tenant, id=record_id)
         rows.update(**changes, version=record.version + 1)
+        note_decisions(
+            using=using,
+            tenant=scope.tenant,
+            actor=actor,
+            record_ids=[record_id],
+            at=at,
+        )
         audit.record(
             using=using,
             tenant=scope.tenant,
@@ -87,14 +97,6 @@ def _labels(source: ConsentSource | None, label: ConsentScope | None) -> dict[st
     if label is not None:
         changes["consent_scope"] = check_choice(label, ConsentScope, "scope")
     return changes
-
-
-def _lock(using: str, scope: Scope, record_id: uuid.UUID) -> Record:
-    rows = Record.objects.using(using).select_for_update(no_key=True)
-    record = rows.filter(tenant=scope.tenant, scope_id=scope.id, id=record_id).first()
-    if record is None:
-        raise NotVisible
-    return record
 
 
 def _block(
@@ -124,6 +126,12 @@ def _block(
         reason=TombstoneReason.REVOKED,
         actor=actor,
         at=at,
+    )
+    announce_invalidation(
+        using=using,
+        tenant=scope.tenant,
+        reason=TombstoneReason.REVOKED,
+        refs=marked,
     )
     return len(marked)
 

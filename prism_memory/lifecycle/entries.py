@@ -195,15 +195,39 @@ def _prepare_one(
         message = "An entry needs an origin: who vouches for it, and who wrote it."
         raise Invalid(message, field="origin")
     _refuse_secret_names(entry, written_by, redaction)
+    return _row(entry, written_by, limits, redaction, derive)
+
+
+def reworded(
+    entry: Entry, *, origin: Origin, limits: Limits, redaction: Redaction
+) -> Row:
+    """Return what is stored already, with other words, as ``prepare`` returns it.
+
+    Its names stand since it was remembered, so they are not asked again.
+
+    Raises:
+        Invalid: Blank after redaction.
+        LimitExceeded: The text or the entry is too long; the error names the limit.
+    """
+    return _row(entry, origin, limits, redaction, None)
+
+
+def _row(
+    entry: Entry,
+    origin: Origin,
+    limits: Limits,
+    redaction: Redaction,
+    derive: ImportanceFrom | None,
+) -> Row:
     clean = _redacted(entry, redaction, derive)
     _check_limits(clean, limits)  # of what the caller gave: ours may be longer
-    lexical, embed = _index_texts(clean, written_by, redaction)
+    lexical, embed = _index_texts(clean, origin, redaction)
     sha256 = hashlib.sha256(clean.text.encode())
     return Row(
         id=uuid7(),
         entry=clean,
         key=clean.key or sha256.hexdigest(),
-        origin=written_by,
+        origin=origin,
         language=_language(clean.language),
         sha256=sha256.digest(),
         embed_sha256=hashlib.sha256((embed or clean.text).encode()).digest(),

@@ -11,14 +11,17 @@ from typing import Any
 
 from django.db import transaction
 
-from prism_memory import signals
+from prism_memory import access, signals
 from prism_memory.db import queries
-from prism_memory.db.queries import named
+from prism_memory.db.queries import composed, named
 from prism_memory.errors import Conflict
+from prism_memory.lifecycle.decisions import note_decisions
 from prism_memory.lifecycle.entries import Identity, Row
 from prism_memory.lifecycle.lineage import write_edges
+from prism_memory.lifecycle.queueing import enqueue, wake
+from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.types import Consent, Scope, uuid7
+from prism_memory.types import Actor, Consent, Scope, uuid7
 
 
 @dataclass(frozen=True)
@@ -40,23 +43,25 @@ def remember(
     *,
     using: str,
     scope: Scope,
+    actor: Actor,
     rows: Sequence[Row],
     embedder: str,
     at: dt.datetime,
-    wake: bool = True,
+    wakes: bool = True,
 ) -> Stored:
     """Store prepared rows at exactly ``scope``, and queue them for embedding.
 
-    Rows identical to what is stored change nothing. Four to fifteen queries,
+    Rows identical to what is stored change nothing. Four to sixteen queries,
     whatever the number of rows.
 
     Args:
         embedder: Alias whose live spaces get a pending vector for each row.
         at: Time of writing.
-        wake: Tell the worker; False for a caller who embeds by itself.
+        wakes: Tell the worker; False for a caller who embeds by itself.
 
     Raises:
-        Conflict: A row would overwrite a revoked or held record, or change a consent.
+        Conflict: A row would overwrite a revoked or held record, change a consent, or
+            bring back words that were corrected.
         NotVisible: A lineage ref names a record that is not in sight.
     """
     if not rows:
@@ -64,41 +69,24 @@ def remember(
     with transaction.atomic(using=using):
         if any(row.entry.lineage for row in rows):
             hold_lineage(using=using, tenant=scope.tenant)
-        _ensure_scope(using, scope, at)
+        ensure_scope(using=using, scope=scope, at=at)
         ids, changed = _write(using, scope, rows, at)
         _write_lineage(using, scope, rows, ids, at)
-        pending, queued = _enqueue(using, scope, rows, ids, embedder)
+        _note_consents(using, scope, rows, ids, actor, at)
+        texts = {ids[row.identity]: row.embed_sha256 for row in rows}
+        pending, queued = enqueue(
+            using=using, scope=scope, texts=texts, embedder=embedder
+        )
         _announce(using, scope, changed)
-        if wake and queued:
-            _wake(using, scope, embedder)
+        if wakes and queued:
+            wake(using=using, scope=scope, embedder=embedder)
     ordered = tuple(ids[row.identity] for row in rows)
     return Stored(ordered, frozenset(changed), pending)
-
-
-def _ensure_scope(using: str, scope: Scope, at: dt.datetime) -> None:
-    sql = named("remember")
-    given = {
-        "tenant": scope.tenant,
-        "scope_id": scope.id,
-        "owner": scope.owner,
-        "agent": scope.agent,
-        "thread": scope.thread,
-        "at": at,
-    }
-    stored = queries.fetch(using, sql["scope_names"], given)
-    if not stored:
-        queries.execute(using, sql["ensure_tenant"], given)
-        queries.execute(using, sql["ensure_scope"], given)
-        stored = queries.fetch(using, sql["scope_names"], given)
-    if any(row[level] != given[level] for row in stored for level in row):
-        message = "Another scope has this scope's id."
-        raise Conflict(message, field="scope")
 
 
 def _write(
     using: str, scope: Scope, rows: Sequence[Row], at: dt.datetime
 ) -> tuple[dict[Identity, uuid.UUID], list[uuid.UUID]]:
-    sql = named("remember")
     distinct = {row.identity: row for row in rows}
     sources = _ensure_sources(using, scope, distinct.values(), at)
     given = {
@@ -107,12 +95,16 @@ def _write(
         "scope_id": scope.id,
         "at": at,
     }
-    written = [row["id"] for row in queries.fetch(using, sql["upsert_records"], given)]
+    statement = composed("remember", "upsert_records", held=access.held())
+    upserted = queries.fetch(using, statement, given)
+    if any(row["was_held"] for row in upserted):
+        raise _held()
+    written = [row["id"] for row in upserted]
     new = set(written)
     ids = {row.identity: row.id for row in distinct.values() if row.id in new}
     known = [row for row in distinct.values() if row.id not in new]
     for found in _find(using, scope, known):
-        _refuse_conflict(distinct[_identity(found)].entry.consent, found)
+        _refuse_conflict(distinct[_identity(found)], found, changed=found["id"] in new)
         ids[_identity(found)] = found["id"]
     return ids, written
 
@@ -128,15 +120,27 @@ def _find(using: str, scope: Scope, rows: Sequence[Row]) -> list[dict[str, Any]]
         "tenant": scope.tenant,
         "scope_id": scope.id,
     }
-    return queries.fetch(using, named("remember")["find_records"], given)
+    statement = composed("remember", "find_records", held=access.held())
+    return queries.fetch(using, statement, given)
 
 
-def _refuse_conflict(consent: Consent | None, found: dict[str, Any]) -> None:
-    if found["revoked"] or found["held"]:
-        message = "A revoked or held record cannot be overwritten."
+def _refuse_conflict(row: Row, found: dict[str, Any], *, changed: bool) -> None:
+    # A hold that hides nothing lets the same words be remembered again.
+    if found["revoked"] or found["stopped"] or (found["held"] and changed):
+        raise _held()
+    if row.key == row.sha256.hex() and bytes(found["sha256"]) != row.sha256:
+        message = "These words were corrected; to remember them anew, give a key."
         raise Conflict(message, field="key")
-    if consent is None:
-        return
+    if row.entry.consent is not None:
+        _refuse_other_consent(row.entry.consent, found)
+
+
+def _held() -> Conflict:
+    message = "A revoked or held record cannot be overwritten."
+    return Conflict(message, field="key")
+
+
+def _refuse_other_consent(consent: Consent, found: dict[str, Any]) -> None:
     mine = (consent.source.value, consent.scope.value, consent.visible)
     stored = (found["consent_source"], found["consent_scope"], found["visible"])
     if mine != stored:
@@ -163,8 +167,11 @@ def _ensure_sources(
         "trusts": [row.origin.trust.value for row in first.values()],
         "writers": [row.origin.writer for row in first.values()],
     }
-    queries.execute(using, named("remember")["ensure_sources"], given)
-    found = queries.fetch(using, named("remember")["find_sources"], given)
+    sql = named("remember")
+    found: list[dict[str, Any]] = []
+    while len(found) < len(first):  # one that was empty may just be removed
+        queries.execute(using, sql["ensure_sources"], given)
+        found = queries.fetch(using, sql["find_sources"], given)
     return {row["key"]: row["id"] for row in found}
 
 
@@ -224,25 +231,24 @@ def _write_lineage(
         write_edges(using=using, scope=scope, sources=sources, at=at)
 
 
-def _enqueue(
+def _note_consents(
     using: str,
     scope: Scope,
-    rows: Sequence[Row],
+    rows: Iterable[Row],
     ids: dict[Identity, uuid.UUID],
-    embedder: str,
-) -> tuple[frozenset[uuid.UUID], bool]:
-    """Return what waits for a vector, and whether any of it is new in the queue."""
-    texts = {ids[row.identity]: row.embed_sha256 for row in rows}
-    given = {
-        "tenant": scope.tenant,
-        "scope_id": scope.id,
-        "alias": embedder,
-        "record_ids": list(texts),
-        "sha256s": list(texts.values()),
-    }
-    found = queries.fetch(using, named("remember")["enqueue_embeddings"], given)
-    waiting = frozenset(row["record_id"] for row in found)
-    return waiting, any(row["queued"] for row in found)
+    actor: Actor,
+    at: dt.datetime,
+) -> None:
+    """Note the consents that new records came with, not those that are assumed."""
+    given = [
+        row.id
+        for row in rows
+        if row.entry.consent is not None and ids[row.identity] == row.id
+    ]
+    if given:
+        note_decisions(
+            using=using, tenant=scope.tenant, actor=actor, record_ids=given, at=at
+        )
 
 
 def _announce(using: str, scope: Scope, changed: Sequence[uuid.UUID]) -> None:
@@ -254,14 +260,3 @@ def _announce(using: str, scope: Scope, changed: Sequence[uuid.UUID]) -> None:
             ids=tuple(changed),
         )
         transaction.on_commit(send, using=using, robust=True)
-
-
-def _wake(using: str, scope: Scope, embedder: str) -> None:
-    send = partial(
-        signals.indexing_wanted.send_robust,
-        sender=Scope,
-        tenant=scope.tenant,
-        using=using,
-        alias=embedder,
-    )
-    transaction.on_commit(send, using=using, robust=True)

@@ -23,7 +23,9 @@ from prism_memory.conf import Limits, settings
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.governing import Governing
+from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.recalling import Recalling
+from prism_memory.memory.sharing import Sharing
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
@@ -87,7 +89,7 @@ class Remembered:
     degraded: str = ""
 
 
-class Memory(Governing):
+class Memory(Governing, Keeping, Sharing):
     """The memory of one scope.
 
     Args:
@@ -189,10 +191,11 @@ class Memory(Governing):
         stored = lifecycle.remember(
             using=self.using,
             scope=self.scope,
+            actor=self.actor,
             rows=rows,
             embedder=self.embedder,
             at=timezone.now(),
-            wake=not wait,
+            wakes=not wait,
         )
         done = indexing.Done(
             self.using, self.scope.tenant, space, frozenset(stored.ids)

@@ -9,11 +9,16 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from prism_memory import lifecycle
+from prism_memory.conf import Limits
+from prism_memory.lifecycle.decisions import consent_history
+from prism_memory.recall.options import limit as rows_of
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,
+    ConsentHistory,
     ConsentScope,
     ConsentSource,
+    Corrected,
     Scope,
     check_text,
     check_uuid,
@@ -25,6 +30,8 @@ class Governing:
 
     scope: Scope
     actor: Actor
+    limits: Limits
+    embedder: str
     redaction: Redaction
     using: str
 
@@ -64,6 +71,86 @@ class Governing:
     async def aset_consent(self, record_id: uuid.UUID | str, **kwargs: Any) -> None:  # noqa: ANN401
         """Do as ``set_consent``, for asynchronous code."""
         await sync_to_async(self.set_consent)(record_id, **kwargs)
+
+    def consent_history(
+        self,
+        record_id: uuid.UUID | str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> ConsentHistory:
+        """Return each decision about a record of exactly this scope, the oldest first.
+
+        Also of one that is hidden. A consent that was assumed when the record was
+        written was no decision. Two queries.
+
+        Args:
+            limit: Decisions of the page, 1 to 200; ``list_rows`` when None.
+            cursor: The ``next_cursor`` of the page before.
+
+        Raises:
+            NotVisible: No such record in this scope.
+            Invalid: The cursor is none of this history.
+            LimitExceeded: ``limit`` is out of its bounds.
+        """
+        return consent_history(
+            using=self.using,
+            scope=self.scope,
+            record_id=check_uuid(record_id),
+            rows=rows_of(self.limits, limit, "list_rows", "limit"),
+            cursor=cursor,
+        )
+
+    async def aconsent_history(
+        self,
+        record_id: uuid.UUID | str,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> ConsentHistory:
+        """Do as ``consent_history``, for asynchronous code."""
+        return await sync_to_async(self.consent_history)(record_id, **kwargs)
+
+    def correct(
+        self, record_id: uuid.UUID | str, text: str, *, reason: str = ""
+    ) -> Corrected:
+        """Replace the words of a record of exactly this scope: the old were wrong.
+
+        Id, key, sequence, metadata, consent, importance and trust stay. Its vector is
+        made anew, later. What is derived from it is blocked, it itself is not. The
+        same words again change nothing.
+
+        Args:
+            text: The new words, prepared as those of ``remember`` are.
+            reason: For the audit; no text content.
+
+        Raises:
+            NotVisible: No such record in this scope.
+            Invalid: The text is blank or cannot be stored.
+            LimitExceeded: It is too long, or more derives from the record than is
+                blocked at once; then nothing is changed.
+            Conflict: The record is revoked or held.
+            Unsupported: In a host's transaction that is not READ COMMITTED.
+        """
+        return lifecycle.correct(
+            using=self.using,
+            scope=self.scope,
+            actor=self.actor,
+            record_id=check_uuid(record_id),
+            text=text,
+            at=timezone.now(),
+            limits=self.limits,
+            redaction=self.redaction,
+            embedder=self.embedder,
+            reason=self._reason(reason),
+        )
+
+    async def acorrect(
+        self,
+        record_id: uuid.UUID | str,
+        text: str,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> Corrected:
+        """Do as ``correct``, for asynchronous code."""
+        return await sync_to_async(self.correct)(record_id, text, **kwargs)
 
     def _reason(self, reason: str) -> str:
         """Return a reason as the audit may keep it."""

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from prism_memory import backends, indexing, recall
-from prism_memory.access import Reader
 from prism_memory.conf import settings
 from prism_memory.errors import EmbedderMismatch, Invalid
 from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
@@ -75,6 +74,7 @@ class Recalling:
                 reader=asked.reader,
                 question=asked.question,
                 providers=providers,
+                shared=asked.shared,
             ),
             asked,
         )
@@ -118,7 +118,7 @@ class Recalling:
             max_iterations=passes,
             threshold=settings.DEEP_THRESHOLD if threshold is None else threshold,
             force_hard=check_bool(force_hard, "force_hard"),
-            still=partial(self._still, asked.reader),
+            still=partial(self._still, asked),
             cancelled=clock.is_over,
         )
         return replace(found, trace_id=self._announce_deep(asked, found))
@@ -155,10 +155,11 @@ class Recalling:
         hits = (replace(hit, text=mask(hit.text)) for hit in found.hits)
         return replace(found, hits=tuple(hits))
 
-    def _still(self, reader: Reader, hits: Sequence[Hit]) -> set[uuid.UUID]:
+    def _still(self, asked: Request, hits: Sequence[Hit]) -> set[uuid.UUID]:
         """Return the ids of the hits that are in sight now, as they are. One query."""
         versions = {str(hit.id): hit.version for hit in hits}
-        return {*map(uuid.UUID, still_visible(self.using, reader, versions))}
+        found = still_visible(self.using, asked.reader, versions, asked.shared)
+        return {*map(uuid.UUID, found)}
 
     def _announce(
         self, asked: Request, found: Recalled, **told: int

@@ -20,6 +20,7 @@ from prism_memory.recall.listing import get, list_page
 from prism_memory.recall.neighbors import neighbors
 from prism_memory.recall.options import Asker, Request
 from prism_memory.recall.question import Question
+from prism_memory.recall.sharing import list_shares
 from prism_memory.recall.trace import announce
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "fuse_weighted",
     "get",
     "list_page",
+    "list_shares",
     "ndcg",
     "neighbors",
     "recall",

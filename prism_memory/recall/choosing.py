@@ -53,11 +53,13 @@ def choose(
     ranked: Ranked,
     providers: Providers,
     left: Callable[[], float | None],
+    shared: Reader | None = None,
 ) -> Chosen:
     """Return the hits. No query unless a reranker or diversity is asked for.
 
     Args:
         left: Tells how many seconds are left; it raises where none are.
+        shared: Who reads what another thread shares with the reader's.
     """
     ids, reasons = ranked.ids, list[str]()
     scores: Mapping[str, float] = ranked.scores
@@ -65,9 +67,8 @@ def choose(
         ids, scores, reason = _reranked(question, pool, ranked, providers, left())
         reasons.append(reason)
         with limited(using, left()):
-            seen = still_visible(
-                using, reader, {i: pool.rows[i]["version"] for i in ids}
-            )
+            versions = {i: pool.rows[i]["version"] for i in ids}
+            seen = still_visible(using, reader, versions, shared)
         ids = [i for i in ids if i in seen]
     if question.diversity is not None and question.diversity < 1:
         with limited(using, left()):
@@ -103,20 +104,27 @@ def _reranked(
     return list(found.ids), places, found.reason
 
 
-def still_visible(using: str, reader: Reader, versions: Mapping[str, int]) -> set[str]:
+def still_visible(
+    using: str,
+    reader: Reader,
+    versions: Mapping[str, int],
+    shared: Reader | None = None,
+) -> set[str]:
     """Return the ids that are in sight now, and say what they said. One query.
 
     A provider may take seconds, in which somebody may withdraw or correct a record.
 
     Args:
         versions: By id, which state of the record was read.
+        shared: Who reads what another thread shares, if anybody: a query more.
     """
-    now = replace(reader, at=timezone.now())
-    rows = visible(using=using, reader=now).filter(id__in=[*versions])
-    seen = (
-        (str(found), version) for found, version in rows.values_list("id", "version")
-    )
-    return {found for found, version in seen if versions[found] == version}
+    found: set[str] = set()
+    for one in filter(None, (reader, shared)):
+        now = replace(one, at=timezone.now())
+        rows = visible(using=using, reader=now).filter(id__in=[*versions])
+        pairs = ((str(i), version) for i, version in rows.values_list("id", "version"))
+        found |= {i for i, version in pairs if versions[i] == version}
+    return found
 
 
 def _diverse(

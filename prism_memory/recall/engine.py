@@ -23,6 +23,7 @@ from prism_memory.recall.explain import explain
 from prism_memory.recall.packing import pack
 from prism_memory.recall.question import Question
 from prism_memory.recall.ranking import Pool, Ranked, rank
+from prism_memory.recall.sharing import check_share, own_hits, with_shared
 from prism_memory.recall.strengths import strengths_of
 from prism_memory.types import Recalled
 
@@ -38,6 +39,7 @@ def recall(
     reader: Reader,
     question: Question,
     providers: Providers | None = None,
+    shared: Reader | None = None,
 ) -> Recalled:
     """Return the best visible records, best first.
 
@@ -45,7 +47,13 @@ def recall(
     the question, decay, a reranker, diversity, neighbours and explanations each cost
     what ``types.Options`` says.
 
+    Args:
+        shared: Who reads what another thread shares with the reader's, if anybody; see
+            ``sharing``. Two queries more.
+
     Raises:
+        ScopeDenied: That thread shares nothing with the reader's.
+        Invalid: What it shares has expired.
         ProviderUnavailable: The embedder is down and only vectors were asked for;
             otherwise the answer is by words alone, and says so.
         ProviderRejected: The embedder refused the question; likewise.
@@ -57,18 +65,22 @@ def recall(
         return Recalled()
     providers = providers or Providers()
     clock = Clock(question.deadline_seconds, question.cancelled)
+    if shared is not None:
+        with clock.step("share") as left, limited(using, left):
+            check_share(using, shared)
     with clock.step("embed") as left:
         asked, degraded = ask(question, providers, left)
     rows = question.candidate_rows
     if providers.reranker is not None:
         rows = max(rows, RERANKED_AT_LEAST)
-    search = Search(using, reader, question, clock, rows)
+    search = Search(using, reader, question, clock, rows, shared)
     pool, found = search.candidates(asked)
     ranked = search.ranked(pool)
     with clock.step("choose"):
         chosen = choose(
             using=using,
             reader=reader,
+            shared=shared,
             question=question,
             pool=pool,
             ranked=ranked,
@@ -96,6 +108,7 @@ class Search:
     question: Question
     clock: Clock
     rows: int
+    shared: Reader | None = None
 
     def candidates(self, asked: list[Asked]) -> tuple[Pool, Found]:
         """Ask the legs, once for each variant; the first is the question itself."""
@@ -111,14 +124,24 @@ class Search:
                     rows=self.rows,
                     legs=legs if variant == 1 else [n for n in legs if n != "recency"],
                     beside=self.question.uses_context,
+                    weighed=self.shared is not None,
                     timeout_seconds=left,
                 )
+            if self.shared is not None:
+                found = self.with_shared(self.shared, one, found)
             if one.leg.vector is not None and not found.current:
                 raise EmbedderMismatch
             pool.add(found.rows, found.legs, variant)
             answers.append(found)
         bounded = any(found.bounded for found in answers)
         return pool, replace(answers[0], bounded=bounded)
+
+    def with_shared(self, shared: Reader, one: Asked, found: Found) -> Found:
+        """Add what another thread shares."""
+        with self.clock.step("shared") as left, limited(self.using, left):
+            return with_shared(
+                using=self.using, reader=shared, asked=one, found=found, rows=self.rows
+            )
 
     def ranked(self, pool: Pool) -> Ranked:
         """Fuse and score."""
@@ -144,7 +167,7 @@ class Search:
                 rows = adjacent(
                     using=using,
                     reader=reader,
-                    hits=hits,
+                    hits=own_hits(hits, self.shared),
                     message_range=question.message_range,
                 )
             answer = replace(answer, adjacent=rows)
@@ -153,6 +176,7 @@ class Search:
                 reasons = explain(
                     using=using,
                     reader=reader,
+                    shared=self.shared,
                     hits=hits,
                     weights=question.weight_of,
                     strategy=answer.strategy,

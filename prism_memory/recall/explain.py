@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -12,6 +13,7 @@ from prism_memory.access import Reader
 from prism_memory.db import queries
 from prism_memory.db.queries import composed
 from prism_memory.recall.items import moment
+from prism_memory.recall.sharing import own_hits
 from prism_memory.types import Explanation, Hit, TombstoneReason
 
 COMPONENTS: Final = ("similarity", "recency", "importance")
@@ -24,6 +26,7 @@ def explain(
     hits: Sequence[Hit],
     weights: Mapping[str, float],
     strategy: str,
+    shared: Reader | None = None,
 ) -> tuple[Explanation, ...]:
     """Return why each hit is where it is, in their order.
 
@@ -34,22 +37,34 @@ def explain(
         hits: Best first.
         weights: What each leg counted.
         strategy: How the vector leg looked.
+        shared: Who reads what another thread shares: a query more where any is hit.
     """
-    if not hits:
-        return ()
-    statement = _statement(reader.condition().as_string(None))
-    given = {**reader.parameters(), "hit_ids": [hit.id for hit in hits]}
-    rows = {row["id"]: row for row in queries.fetch(using, statement, given)}
+    own = own_hits(hits, shared)
+    rows = _rows(using, reader, own)
+    lent = {hit.id for hit in hits} - {hit.id for hit in own}
+    if shared is not None:
+        rows |= _rows(using, shared, [hit for hit in hits if hit.id in lent])
     return tuple(
         Explanation(
             **_ranking(hit, rank),
             **_origin(hit, rows[hit.id]),
             strategy=strategy,
             weights=dict(weights),
+            shared_from=hit.scope.thread if hit.id in lent else None,
         )
         for rank, hit in enumerate(hits, start=1)
         if hit.id in rows
     )
+
+
+def _rows(
+    using: str, reader: Reader, hits: Sequence[Hit]
+) -> dict[uuid.UUID, Mapping[str, Any]]:
+    if not hits:
+        return {}
+    statement = _statement(reader.condition().as_string(None))
+    given = {**reader.parameters(), "hit_ids": [hit.id for hit in hits]}
+    return {row["id"]: row for row in queries.fetch(using, statement, given)}
 
 
 def _ranking(hit: Hit, rank: int) -> dict[str, Any]:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import uuid
-from typing import Final
 
 from django.db.models import Q
 
 from prism_memory.access import Reader, get_visible, visible
-from prism_memory.errors import Invalid
+from prism_memory.recall import cursors
 from prism_memory.recall.items import item
-from prism_memory.types import Item, Page, check_bigint, check_text
-
-CURSOR_CHARACTERS: Final = 4_096
+from prism_memory.types import Item, Page
 
 
 def get(*, using: str, reader: Reader, record_id: uuid.UUID) -> Item:
@@ -50,8 +44,7 @@ def list_page(*, using: str, reader: Reader, rows: int, cursor: str | None) -> P
 
 def write_cursor(last: Item) -> str:
     """Return the cursor of the page after ``last``."""
-    text = json.dumps(["sequence", last.sequence, last.id.hex])
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return cursors.write("sequence", last.sequence, last.id.hex)
 
 
 def read_cursor(cursor: str) -> tuple[int, uuid.UUID]:
@@ -60,16 +53,5 @@ def read_cursor(cursor: str) -> tuple[int, uuid.UUID]:
     Raises:
         Invalid: Too long, or not made by ``write_cursor``.
     """
-    check_text(cursor, "cursor")
-    try:
-        if len(cursor) > CURSOR_CHARACTERS:
-            raise ValueError
-        padded = cursor + "=" * (-len(cursor) % 4)
-        text = base64.b64decode(padded, altchars=b"-_", validate=True)
-        order, sequence, record_id = json.loads(text)
-        if order != "sequence":
-            raise ValueError
-        return check_bigint(sequence, "cursor"), uuid.UUID(hex=record_id)
-    except (ValueError, TypeError, AttributeError, binascii.Error, RecursionError):
-        message = "The cursor is not one of this list."
-        raise Invalid(message, field="cursor") from None
+    sequence, record_id = cursors.read(cursor, "sequence")
+    return cursors.place(sequence, record_id)

@@ -12,6 +12,7 @@ from prism_memory.conf import Limits, check_limit, settings
 from prism_memory.db.filters import compile_filter
 from prism_memory.errors import Invalid, LimitExceeded, Misconfigured
 from prism_memory.recall.question import Question
+from prism_memory.recall.sharing import shared_reader
 from prism_memory.recall.words import words
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
@@ -68,6 +69,7 @@ class Request:
         transformer: Alias, or empty.
         reinforce: Strengthen the hits afterwards.
         given: The options as they came, defaults included.
+        shared: Who reads what another thread shares, if that is asked for.
     """
 
     reader: Reader
@@ -76,6 +78,7 @@ class Request:
     transformer: str = ""
     reinforce: bool = False
     given: Options = field(default_factory=Options)
+    shared: Reader | None = None
 
 
 def request(
@@ -88,12 +91,14 @@ def request(
         Invalid: A value is not acceptable; the error names it.
         LimitExceeded: The query, ``top_k``, the filter or ``ids`` is over a limit.
         Misconfigured: A default is no option, or one that cannot be defaulted.
+        ScopeDenied: No thread can share anything with the asker's scope.
     """
     options = merged(asker.defaults, given)
     limits = asker.limits
+    reader = reader_of(asker, options)
     varied, beside = options.get("multi_query"), options.get("message_range")
     return Request(
-        reader=reader_of(asker, options),
+        reader=reader,
         question=Question(
             text=question_text(asker, query),
             top_k=limit(limits, top_k, "top_k"),
@@ -112,6 +117,7 @@ def request(
         ),
         reinforce=check_bool(options.get("reinforce", False), "reinforce"),
         given=options,
+        shared=shared_reader(reader, options.get("share_from_parent_thread_id")),
     )
 
 

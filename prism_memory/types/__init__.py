@@ -32,6 +32,7 @@ from prism_memory.types.checks import (
 )
 from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
+from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.refs import (
@@ -91,6 +92,7 @@ __all__ = [
     "MAX_ORDINAL",
     "METADATA_DEPTH",
     "NAME_BYTES",
+    "PORTABLE",
     "RECORD",
     "REF_PATTERN",
     "SCOPE_NAMESPACE",
@@ -114,6 +116,9 @@ __all__ = [
     "Entry",
     "ErasureLevel",
     "Explanation",
+    "ExportPage",
+    "ExportPart",
+    "ExportState",
     "Forgotten",
     "Grade",
     "Grant",

@@ -129,6 +129,8 @@ class Explanation:
         lineage_reason: How it was derived, as ``note by consolidator``; empty where
             it is derived from nothing.
         tombstone: One in force that does not hide it, and since when.
+        shared_from: The thread that shares it with the reader's, or None where it is
+            the reader's own (B184).
     """
 
     id: uuid.UUID
@@ -145,6 +147,7 @@ class Explanation:
     tombstone: tuple[TombstoneReason, dt.datetime] | None
     created_at: dt.datetime
     scope: Scope
+    shared_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, TypedDict
 
+from prism_memory.types.scopes import Scope
 from prism_memory.types.scoring import Scoring
 from prism_memory.types.vocabulary import Kind, Tier
 
@@ -31,6 +32,9 @@ class Options(TypedDict, total=False):
         require_consent: Only what was consented to; the memory's when None.
         include_superseded: Validity is not judged. Trust option.
         include_quarantined: What the gate holds back too. Trust option.
+        share_from_parent_thread_id: Also what this thread shares with the reader's: its
+            name, beside the reader's own, or its whole scope. Trust option. Two queries
+            more.
 
         legs: ``hybrid`` (vector and text), one of ``vector``, ``text``, ``recency``,
             or a collection of these.
@@ -72,6 +76,7 @@ class Options(TypedDict, total=False):
     require_consent: bool | None
     include_superseded: bool
     include_quarantined: bool
+    share_from_parent_thread_id: str | Scope | None
 
     legs: str | Collection[str]
     fusion: str
@@ -96,6 +101,12 @@ class Options(TypedDict, total=False):
 
 
 TRUST_OPTIONS: Final = frozenset(
-    {"include_superseded", "include_quarantined", "trust_weighting", "require_consent"}
+    {
+        "include_superseded",
+        "include_quarantined",
+        "trust_weighting",
+        "require_consent",
+        "share_from_parent_thread_id",
+    }
 )
 """What a caller must ask for by name, each time: no default may (B370)."""

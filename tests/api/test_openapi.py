@@ -127,6 +127,7 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/memories",
         "/memories/{memory_id}",
         "/memories/{memory_id}/consent",
+        "/memories/{memory_id}/correction",
         "/recall",
         "/recall/deep",
         "/pending",

@@ -45,6 +45,10 @@ ROWS = {
     ("memories", "GET"): Row(Permission.READ),
     ("memory", "GET"): Row(Permission.READ),
     ("consent", "POST"): Row(Permission.GOVERN, 204, {"visible": True}, below=404),
+    ("consent", "GET"): Row(Permission.GOVERN, below=404),
+    ("correction", "POST"): Row(
+        Permission.GOVERN, 200, {"text": "Cocoa, not tea"}, below=404
+    ),
     ("recall", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
     ("recall-deep", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
     ("pending", "GET"): Row(Permission.READ),

@@ -88,6 +88,10 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "pending": memory.pending,
         "set_consent": lambda: memory.set_consent(record_id, visible=False),
         "set_consent, again": lambda: memory.set_consent(record_id, visible=True),
+        "consent_history": lambda: memory.consent_history(record_id),
+        "correct": lambda: memory.correct(record_id, "coffee"),
+        "aconsent_history": lambda: async_to_sync(memory.aconsent_history)(record_id),
+        "acorrect": lambda: async_to_sync(memory.acorrect)(record_id, "coffee"),
         "aremember": lambda: async_to_sync(memory.aremember)("d"),
         "aget": lambda: async_to_sync(memory.aget)(record_id),
         "alist": lambda: async_to_sync(memory.alist)(),
@@ -152,10 +156,20 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
     )
     return {
         "remember": lambda: lifecycle.remember(
-            **own, rows=rows, embedder="default", at=at
+            **own, actor=SYSTEM, rows=rows, embedder="default", at=at
         ),
         "set_consent": lambda: lifecycle.set_consent(
             **own, actor=SYSTEM, record_id=record_id, at=at, visible=False
+        ),
+        "correct": lambda: lifecycle.correct(
+            **own,
+            actor=SYSTEM,
+            record_id=remember_one("coffee"),
+            text="cocoa",
+            at=at,
+            limits=Limits(),
+            redaction=Redaction(),
+            embedder="default",
         ),
         "create_key": make_key,
         "revoke_key": lambda: lifecycle.revoke_key(

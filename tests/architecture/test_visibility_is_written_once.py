@@ -26,6 +26,8 @@ THROUGH_THE_RULE: Final = {
     "admin.content.previews",
     "admin.content.visible_content",
     "admin.record_filters.RecordFilter.narrow",
+    "governance.export.read",
+    "governance.lines.writing",
     "recall.adjacent.adjacent",
     "recall.candidates.statement.statement",
     "recall.choosing.still_visible",
@@ -43,8 +45,10 @@ AROUND_THE_RULE: Final = {
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
     " withheld rows too, whose words ``loaded`` leaves out.",
-    "lifecycle.consent._lock": "A verb takes hold of one row of exactly its own scope.",
-    "lifecycle.consent.set_consent": "Changes that row.",
+    "lifecycle.consent.set_consent": "Changes a row that it has locked.",
+    "lifecycle.correct._rewrite": "As set_consent.",
+    "lifecycle.governed._rows": "A verb takes hold of one row of exactly its own scope.",
+    "lifecycle.governed.is_held": "Whether a hold keeps that row.",
     "models.base.TenantModel.delete": "One row by its own key, whatever the table.",
     "models.base.TenantModel.refresh_from_db": "As delete.",
 }
@@ -58,6 +62,7 @@ RAW_SQL: Final = {
     "around.in_scope": "Each way has {seen}.",
     "around.in_source": "Each way has {seen}.",
     "around.seen": "Is {visible}, of a row that a walk meets.",
+    "consent.note_decisions": "Notes the consents of rows that a verb has locked.",
     "indexing.claim": "The text that an embedder shall see, also of hidden rows: a"
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from prism_memory.memory import Memory
-from prism_memory.types import Entry, Lineage, SourceRef
+from prism_memory.types import Consent, Entry, Lineage, SourceRef
 from tests.capture import captured
 from tests.factories import make_memory, make_scope, remember_one
 
@@ -67,7 +67,23 @@ SELECT gen_random_uuid(), tenant, scope_id, 'bulk-' || number, '', trust, writer
   FROM prism_memory_source, generate_series(1, %s) AS number
 """
 
-TABLES = ("record", "embedding", "lineageedge", "tombstone", "scope", "source")
+GRANTS = """
+INSERT INTO prism_memory_consentgrant
+       (id, tenant, record_id, source, label, visible, granted_at, actor, at)
+SELECT gen_random_uuid(), tenant, id, 'user', 'thread', TRUE, created_at, 'system',
+       created_at
+  FROM prism_memory_record
+"""
+
+TABLES = (
+    "record",
+    "embedding",
+    "lineageedge",
+    "tombstone",
+    "scope",
+    "source",
+    "consentgrant",
+)
 
 
 @pytest.fixture
@@ -77,7 +93,7 @@ def filled(db: None) -> Memory:
     with connection.cursor() as cursor:
         for statement in (SCOPES, SOURCES, RECORDS):
             cursor.execute(statement, [ROWS])
-        for statement in (EMBEDDINGS, EDGES, STONES):
+        for statement in (EMBEDDINGS, EDGES, STONES, GRANTS):
             cursor.execute(statement, [])
         for table in TABLES:
             cursor.execute(f"ANALYZE prism_memory_{table}")
@@ -144,6 +160,24 @@ def test_granting_reads_no_table_whole(filled):
     record_id = remember_one("words", key="root")
     with captured() as seen:
         filled.set_consent(record_id, visible=True)
+    assert {sql: tables for sql, tables in plans(seen).items() if tables} == {}
+
+
+def test_correcting_reads_no_table_whole(filled):
+    """B159, case_C33."""
+    record_id = remember_one("words", key="root")
+    with captured() as seen:
+        filled.correct(record_id, "other words")
+    found = plans(seen)
+    assert len(found) >= 9
+    assert {sql: tables for sql, tables in found.items() if tables} == {}
+
+
+def test_a_history_reads_no_table_whole(filled):
+    """case_C33."""
+    record_id = remember_one("words", key="root", consent=Consent())
+    with captured() as seen:
+        assert len(filled.consent_history(record_id)) == 1
     assert {sql: tables for sql, tables in plans(seen).items() if tables} == {}
 
 

@@ -279,7 +279,7 @@ def test_one_tombstone_of_a_reason_until_it_is_lifted() -> None:
     make_tombstone(record, cleared_at=NOON)
     make_tombstone(record)
     make_tombstone(record, reason="revoked")
-    make_tombstone(record, root_ref="record:other")
+    make_tombstone(record, root_ref=f"record:{uuid.uuid4()}")
     with refused_by("prism_memory_tombstone_unique"):
         make_tombstone(record)
 

@@ -131,10 +131,17 @@ class SetConsentInput(StrictInput):
         if not attrs.keys() & {"visible", "source", "label"}:
             message = "Give visible, source or label."
             raise serializers.ValidationError(message)
-        if len(attrs.get("reason", "")) > REASON_CHARACTERS:
-            message = f"reason is over {REASON_CHARACTERS} characters."
-            raise LimitExceeded(message, field="reason")
+        check_reason(attrs)
         return attrs
+
+
+class HistoryInput(StrictInput):
+    """The query of a history."""
+
+    cursor = Text(required=False, help_text="The next_cursor of the page before.")
+    limit = WholeInQuery(
+        required=False, help_text="Decisions of the page; GET limits tells how many."
+    )
 
 
 class ListInput(StrictInput):
@@ -150,6 +157,17 @@ class ListInput(StrictInput):
     tags = Several(child=Text(allow_blank=True), required=False)
     partition = Text(required=False, allow_blank=True)
     filter = ObjectInQuery(required=False, help_text="Conditions on metadata, as JSON.")
+
+
+def check_reason(given: Mapping[str, Any]) -> None:
+    """Refuse a reason that the audit would not keep.
+
+    Raises:
+        LimitExceeded: It is too long.
+    """
+    if len(given.get("reason", "")) > REASON_CHARACTERS:
+        message = f"reason is over {REASON_CHARACTERS} characters."
+        raise LimitExceeded(message, field="reason")
 
 
 def entries_of(given: list[dict[str, Any]], grant: Grant) -> list[Entry]:

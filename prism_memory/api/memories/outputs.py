@@ -13,7 +13,18 @@ from rest_framework import serializers
 from prism_memory.api.fields import Choice
 from prism_memory.api.rendering import moment
 from prism_memory.memory import Remembered
-from prism_memory.types import Item, Kind, Page, Scope, Tier, Trust
+from prism_memory.types import (
+    ConsentDecision,
+    ConsentHistory,
+    ConsentScope,
+    ConsentSource,
+    Item,
+    Kind,
+    Page,
+    Scope,
+    Tier,
+    Trust,
+)
 
 
 class RememberedOutput(serializers.Serializer[Any]):
@@ -75,6 +86,30 @@ class MemoryPageOutput(serializers.Serializer[Any]):
     )
 
 
+class DecisionOutput(serializers.Serializer[Any]):
+    """One decision about the consent for a memory: the state that it left."""
+
+    id = serializers.UUIDField()
+    source = Choice("ConsentSource", ConsentSource, allow_null=True)  # type: ignore[assignment]
+    label = Choice("ConsentLabel", ConsentScope, allow_null=True)  # type: ignore[assignment]
+    visible = serializers.BooleanField(
+        allow_null=True, help_text="False hides; null is no consent at all."
+    )
+    granted_at = serializers.DateTimeField(allow_null=True)
+    revoked_at = serializers.DateTimeField(allow_null=True)
+    actor = serializers.CharField(help_text="Who decided, as the audit names them.")
+    at = serializers.DateTimeField()
+
+
+class ConsentHistoryOutput(serializers.Serializer[Any]):
+    """One page of the decisions about a memory, the oldest first."""
+
+    decisions = DecisionOutput(many=True)
+    next_cursor = serializers.CharField(
+        allow_null=True, help_text="Where the next page begins; null on the last."
+    )
+
+
 def remembered_output(remembered: Remembered) -> dict[str, Any]:
     """Return what was stored."""
     return {
@@ -89,6 +124,27 @@ def page_output(page: Page) -> dict[str, Any]:
     return {
         "items": [memory_output(item) for item in page.items],
         "next_cursor": page.next_cursor,
+    }
+
+
+def history_output(history: ConsentHistory) -> dict[str, Any]:
+    """Return a page of decisions."""
+    return {
+        "decisions": [_decision(decision) for decision in history],
+        "next_cursor": history.next_cursor,
+    }
+
+
+def _decision(decision: ConsentDecision) -> dict[str, Any]:
+    return {
+        "id": str(decision.id),
+        "source": decision.source.value if decision.source else None,
+        "label": decision.label.value if decision.label else None,
+        "visible": decision.visible,
+        "granted_at": moment(decision.granted_at),
+        "revoked_at": moment(decision.revoked_at),
+        "actor": decision.actor,
+        "at": moment(decision.at),
     }
 
 

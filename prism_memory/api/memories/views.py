@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from prism_memory.api.base import ScopedView, grant_of
 from prism_memory.api.memories.inputs import (
+    HistoryInput,
     ListInput,
     RememberInput,
     RememberOneInput,
@@ -18,9 +19,11 @@ from prism_memory.api.memories.inputs import (
     entry_of,
 )
 from prism_memory.api.memories.outputs import (
+    ConsentHistoryOutput,
     MemoryOutput,
     MemoryPageOutput,
     RememberedOutput,
+    history_output,
     memory_output,
     page_output,
     remembered_output,
@@ -95,7 +98,7 @@ class MemoryView(ScopedView):
 
 
 class ConsentView(ScopedView):
-    """Show or hide one memory."""
+    """Show or hide one memory, and tell who did."""
 
     operations = {
         "POST": Operation(
@@ -106,6 +109,14 @@ class ConsentView(ScopedView):
             bodies=(SetConsentInput,),
             refusals=(HTTPStatus.NOT_FOUND,),
         ),
+        "GET": Operation(
+            "get_consent_history",
+            "List each decision about a memory of this scope, the oldest first.",
+            Permission.GOVERN,
+            answers={HTTPStatus.OK: ConsentHistoryOutput},
+            query=HistoryInput,
+            refusals=(HTTPStatus.NOT_FOUND,),
+        ),
     }
 
     def post(self, request: Request, memory_id: str) -> Response:
@@ -113,6 +124,12 @@ class ConsentView(ScopedView):
         changes = self.body(request)
         memory.set_consent(known_id(memory_id), **changes)
         return Response(status=HTTPStatus.NO_CONTENT)
+
+    def get(self, request: Request, memory_id: str) -> Response:
+        memory = self.memory(request)
+        wish = self.query(request)
+        history = memory.consent_history(known_id(memory_id), **wish)
+        return Response(history_output(history))
 
 
 def known_id(memory_id: str) -> uuid.UUID:

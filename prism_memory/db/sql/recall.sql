@@ -71,7 +71,7 @@ fetched AS MATERIALIZED (
          OFFSET 0) AS record)
 SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
        size.vectors, size.large, {cut} AS cut, {common} AS bounded,
-       {waiting} AS waiting, {few} AS few,
+       {waiting} AS waiting, {few} AS few{weighed},
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM size
@@ -370,6 +370,17 @@ scored AS MATERIALIZED (
     JOIN weights USING (lexeme)
    CROSS JOIN (SELECT avg(length)::float8 AS mean FROM matches) AS lengths
    GROUP BY record_id)
+
+-- name: weighed
+-- What each word weighs here, what one weighs that a single row holds, and how long the
+-- rows are: so that others can be measured by the same.
+, (SELECT jsonb_build_object(
+            'weights', (SELECT jsonb_object_agg(lexeme, weight) FROM weights),
+            'unseen', ln(1 + (greatest(population.records,
+                                       (SELECT max(records) FROM counted))
+                              - 0.5) / 1.5)::float8,
+            'mean', (SELECT avg(length)::float8 FROM matches))::text
+     FROM population) AS weighed
 
 -- name: recent
 -- The newest of each scope, as they were written.

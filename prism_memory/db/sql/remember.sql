@@ -44,7 +44,9 @@ SELECT id, key
 -- Sequence numbers follow the caller's order; rows are written, and so locked, in key
 -- order only, as by all who lock several, so that none waits for another in a circle. Identical rows
 -- stay untouched. ``numbered`` are the ids of the rows whose sequence the caller gave:
--- a number alone might be another row's next one.
+-- a number alone might be another row's next one. What has the key that is made of its
+-- words and holds others was corrected: its old words do not come back under that key.
+-- ``was_held`` is asked of the row as it was: it may just have left a held source.
 INSERT INTO prism_memory_record AS record
        (id, tenant, scope_id, kind, tier, namespace, partition, key, text,
         lexical_text, embed_text, language, sha256, sequence, importance, uses,
@@ -119,6 +121,8 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
        retired_at = NULL,
        version = record.version + 1
  WHERE record.revoked_at IS NULL
+   AND NOT (excluded.key = encode(excluded.sha256, 'hex')
+            AND record.sha256 <> excluded.sha256)
    AND (record.retired_at IS NOT NULL
         OR (record.text, record.tier, record.lexical_text, record.embed_text,
             record.language, record.importance, record.metadata, record.trust,
@@ -132,18 +136,25 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
             excluded.valid_to)
         OR (excluded.id = ANY(%(numbered)s::uuid[])
             AND excluded.sequence <> record.sequence))
-RETURNING id;
+RETURNING id,
+          record.version > 1 AND EXISTS (
+            SELECT FROM (SELECT record.tenant, record.id) AS written
+              JOIN prism_memory_record AS record
+                ON record.tenant = written.tenant AND record.id = written.id
+             WHERE {held}) AS was_held;
 
 -- name: find_records
 -- The batch as it now stands. What refuses to be overwritten is asked here, when every
--- row is locked.
+-- row is locked. ``stopped`` is a hold that hides, so that not even the same words may
+-- be said to be remembered.
 SELECT record.id, record.kind, record.namespace, record.partition, record.key,
        record.revoked_at IS NOT NULL AS revoked,
-       record.consent_source, record.consent_scope, record.visible,
+       record.consent_source, record.consent_scope, record.visible, record.sha256,
        EXISTS (SELECT FROM prism_memory_tombstone AS stone
                 WHERE stone.tenant = record.tenant
                   AND stone.target_ref = 'record:' || record.id::text
-                  AND stone.hold AND stone.cleared_at IS NULL) AS held
+                  AND stone.hold AND stone.cleared_at IS NULL) AS stopped,
+       {held} AS held
   FROM prism_memory_record AS record
   JOIN unnest(%(kinds)s::text[], %(namespaces)s::text[], %(partitions)s::text[],
               %(keys)s::text[]) AS given(kind, namespace, partition, key)

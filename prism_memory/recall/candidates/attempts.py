@@ -76,6 +76,7 @@ def first_attempt(
     known: Size,
     *,
     beside: bool,
+    weighed: bool = False,
 ) -> Attempt:
     """Return how to ask first, by what is known of the place.
 
@@ -92,6 +93,7 @@ def first_attempt(
         bounded=(known.common or reader.is_narrowed) and "text" in asked,
         beside=beside,
         rows=rows,
+        weighed=weighed,
     )
     return Attempt(
         plan,

@@ -28,6 +28,7 @@ class Found:
         strategy: How the vector leg looked: ``exact``, ``index``, or ``none`` where it
             was not asked.
         waiting: Something in sight has no vector yet.
+        weighed: What the words weigh, as JSON, where that was asked.
         legs: Those that were asked.
         bounded: Common words were searched only beside others.
         current: The space is still the active one.
@@ -39,9 +40,10 @@ class Found:
     bounded: bool = False
     current: bool = True
     waiting: bool = False
+    weighed: str | None = None
 
 
-def find(
+def find(  # noqa: PLR0913 - keywords, most of them optional
     *,
     using: str,
     reader: Reader,
@@ -50,6 +52,7 @@ def find(
     rows: int,
     legs: Sequence[str] = ("vector", "text"),
     beside: bool = True,
+    weighed: bool = False,
     timeout_seconds: float | None = None,
 ) -> Found:
     """Return up to ``rows`` visible candidates of each leg, with their records.
@@ -64,6 +67,7 @@ def find(
         leg: What the vector leg compares; without a vector it is left out.
         legs: ``vector``, ``text`` and ``recency``, any of them.
         beside: Add what stands beside the best candidates.
+        weighed: Tell what the words weigh.
         timeout_seconds: Longest a statement may run.
 
     Raises:
@@ -71,7 +75,9 @@ def find(
     """
     place = (using, leg.space_id, reader.scope, reader.mode)
     known = known_size(place)
-    attempt = first_attempt(reader, leg, legs, rows, known, beside=beside)
+    attempt = first_attempt(
+        reader, leg, legs, rows, known, beside=beside, weighed=weighed
+    )
     if not attempt.plan.legs:
         return Found(rows={}, strategy="none")
     search = Search(using, reader, query, leg)
@@ -125,4 +131,5 @@ def _found(answer: Rows, attempt: Attempt) -> Found:
         bounded=attempt.plan.bounded and bool(answer[0]["bounded"]),
         current=bool(answer[0]["current"]),
         waiting=bool(answer[0]["waiting"]),
+        weighed=answer[0].get("weighed"),
     )

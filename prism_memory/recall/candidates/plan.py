@@ -17,6 +17,7 @@ class Plan:
         small: So few rows are in sight that the text leg reads them all.
         beside: What stands beside the best becomes a candidate too.
         rows: Candidates wanted of each leg.
+        weighed: The answer tells what the words weigh, for rows that are read apart.
     """
 
     legs: tuple[str, ...]
@@ -25,6 +26,7 @@ class Plan:
     small: bool = False
     beside: bool = True
     rows: int = 32
+    weighed: bool = False
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,7 @@ def _composed(
         "beside": part("beside" if plan.beside else "nothing_beside"),
         "scores": part("scores") if "text" in plan.legs else sql.SQL(""),
         **{name: part(chosen) for name, chosen in _answers(plan).items()},
+        "weighed": part("weighed") if tells_weights(plan) else sql.SQL(""),
     }
     return sql.SQL(texts["recall"]).format(**parts, **whole).as_string(None)
 
@@ -96,6 +97,11 @@ def _composed(
 def part_names(plan: Plan) -> list[str]:
     """Return the parts of ``recall.sql`` that the legs are made of, in their order."""
     return [name for leg in plan.legs for name in LEGS[leg].parts(plan)]
+
+
+def tells_weights(plan: Plan) -> bool:
+    """Tell whether the answer says what the words weigh."""
+    return plan.weighed and "text" in plan.legs
 
 
 def _found(leg: str) -> sql.Composable:

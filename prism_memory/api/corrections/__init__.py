@@ -1,0 +1,1 @@
+"""Give a memory other words: ``/memories/{id}/correction``."""

@@ -1,0 +1,1 @@
+"""Rules over many rows: retention, erasure, export, holds, seals."""

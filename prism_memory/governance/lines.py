@@ -1,0 +1,200 @@
+"""A record as a line of an export: all that it takes to restore it elsewhere."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from prism_memory.access import Reader, visible
+from prism_memory.models import LineageEdge, Record
+from prism_memory.redaction import Redaction
+from prism_memory.types import JSON, PORTABLE, Kind, ReadMode, Scope
+
+KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
+"""What is exported. A corpus is not: its chunks and facts come from its documents."""
+
+LEVELS: Final = ("tenant", "owner", "agent", "thread")
+TIMES: Final = (
+    "created_at",
+    "changed_at",
+    "happened_at",
+    "expires_at",
+    "valid_from",
+    "valid_to",
+)
+WORDS: Final = ("text", "lexical_text", "embed_text")
+PLAIN: Final = ("kind", "tier", "language", "importance", "uses", "sequence", "trust")
+NAMES: Final = ("namespace", "partition", "key", "writer")
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What one export may hold.
+
+    Args:
+        root: All of it lies here or below.
+        strict: Only what was consented to explicitly.
+        exactly: Nothing below ``root``.
+    """
+
+    root: Scope
+    strict: bool = True
+    exactly: bool = False
+
+    def holds(self, scope: Scope) -> bool:
+        """Tell whether records of a scope belong to it."""
+        return scope == self.root if self.exactly else self.root.opens(scope)
+
+    def reader(
+        self,
+        scope: Scope,
+        at: dt.datetime,
+        *,
+        mode: ReadMode = ReadMode.EXACT,
+        ids: Collection[uuid.UUID] | None = None,
+    ) -> Reader:
+        """Return who reads one scope for it."""
+        return Reader(
+            scope=scope, mode=mode, strict=self.strict, at=at, kinds=KINDS, ids=ids
+        )
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What the lines of one page need beside their records.
+
+    Args:
+        sources: Refs that each record is derived from, in order.
+        known: Records among them that the export holds too, by ref.
+    """
+
+    redaction: Redaction
+    sources: Mapping[uuid.UUID, Sequence[str]] = field(default_factory=dict)
+    known: Mapping[str, Record] = field(default_factory=dict)
+
+    def line(self, record: Record) -> str:
+        """Return one record as JSON without a line end, redacted once more."""
+        return json.dumps(
+            self._fields(record),
+            ensure_ascii=False,
+            allow_nan=False,
+            separators=(",", ":"),
+        )
+
+    def _fields(self, record: Record) -> JSON:
+        return {
+            "format": PORTABLE,
+            "id": str(record.id),
+            "scope": self._scope(record.scope.value),
+            **{name: getattr(record, name) for name in PLAIN},
+            **{name: self._name(getattr(record, name)) for name in NAMES},
+            **{name: self._words(getattr(record, name)) for name in WORDS},
+            "metadata": self.redaction.shown(record.metadata),
+            "consent": _consent(record),
+            "source": self._source(record),
+            "lineage": [
+                self._ref(ref, record) for ref in self.sources.get(record.id, ())
+            ],
+            **{name: moment(getattr(record, name)) for name in TIMES},
+        }
+
+    def _words(self, value: str | None) -> str | None:
+        return None if value is None else self.redaction.text(value)
+
+    def _name(self, value: str) -> str:
+        """A name is an identity: only what must never be shown is taken out."""
+        return self.redaction.mask(value)
+
+    def _scope(self, scope: Scope) -> dict[str, str]:
+        return {level: self._name(getattr(scope, level)) for level in LEVELS}
+
+    def _source(self, record: Record) -> JSON | None:
+        if record.source is None:
+            return None
+        return {
+            "key": self._name(record.source.key),
+            "uri": self._words(record.source.uri),
+            "ordinal": record.ordinal,
+        }
+
+    def _ref(self, ref: str, record: Record) -> JSON:
+        """Return what a record is derived from, so that it is found elsewhere too."""
+        kind, _, name = ref.partition(":")
+        if kind == "ext":
+            place, _, outside = name.partition(":")
+            level = _level(place, record.scope.value)
+            return {"external": self._name(outside), "level": level}
+        source = self.known.get(ref)
+        if source is None:  # not in this export: its id says nothing
+            return {"record": name}
+        return {
+            "key": self._name(source.key),
+            "kind": source.kind,
+            "namespace": self._name(source.namespace),
+            "partition": self._name(source.partition),
+            "level": _level(str(source.scope_id), record.scope.value),
+        }
+
+
+def writing(
+    *,
+    using: str,
+    sight: Sight,
+    scope: Scope,
+    records: Sequence[Record],
+    redaction: Redaction,
+    at: dt.datetime,
+) -> Writing:
+    """Return what the lines of these records of one scope need. One or two queries."""
+    if not records:
+        return Writing(redaction)
+    sources: dict[uuid.UUID, list[str]] = {}
+    edges = LineageEdge.objects.using(using).filter(
+        tenant=scope.tenant, record_id__in=[record.id for record in records]
+    )
+    for edge in edges.order_by("record_id", "position"):
+        sources.setdefault(edge.record_id, []).append(edge.source_ref)
+    refs = {ref for given in sources.values() for ref in given}
+    ids = [uuid.UUID(ref[7:]) for ref in refs if ref.startswith("record:")]
+    if not ids:
+        return Writing(redaction, sources)
+    reader = sight.reader(scope, at, mode=ReadMode.CHAIN, ids=ids)
+    found = visible(using=using, reader=reader).select_related("scope")
+    columns = ("tenant", "kind", "namespace", "partition", "key", "scope")
+    known = {
+        f"record:{source.id}": source
+        for source in found.only(*columns)
+        if sight.holds(source.scope.value)
+    }
+    return Writing(redaction, sources, known)
+
+
+def _consent(record: Record) -> JSON | None:
+    if record.visible is None:
+        return None
+    return {
+        "source": record.consent_source,
+        "label": record.consent_scope,
+        "visible": record.visible,
+        "granted_at": moment(record.granted_at),
+    }
+
+
+def _level(scope_id: str, scope: Scope) -> str:
+    """Return which level of a chain a scope is; the narrowest where it is none."""
+    for place in scope.chain():
+        if str(place.id) == scope_id:
+            return next((name for name in reversed(LEVELS) if getattr(place, name)), "")
+    return next(name for name in reversed(LEVELS) if getattr(scope, name))
+
+
+def moment(at: dt.datetime | None) -> str | None:
+    """Return a time as ``YYYY-MM-DDTHH:MM:SS.ffffffZ``."""
+    if at is None:
+        return None
+    utc = at.astimezone(dt.UTC).replace(tzinfo=None)
+    return f"{utc.isoformat(timespec='microseconds')}Z"
