@@ -123,10 +123,8 @@ def lock_sources(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> None
         queries.fetch(using, named("removal")["lock_sources"], given)
 
 
-def delete_empty_sources(
-    *, using: str, tenant: str, ids: Collection[uuid.UUID]
-) -> int:
-    """Delete those that have no record left and no hold. One query, none without ids."""
+def delete_empty_sources(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> int:
+    """Delete those without a record or a hold. One query, none without ids."""
     if not ids:
         return 0
     given = {"tenant": tenant, "source_ids": list(ids)}

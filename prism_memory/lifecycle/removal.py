@@ -84,7 +84,7 @@ def lock_records(
     return {row["id"]: row["id"] in kept for row in locked}
 
 
-def remove(
+def remove(  # noqa: PLR0913 - keywords, most of them optional
     *,
     using: str,
     tenant: str,

@@ -156,9 +156,9 @@ def _put(
 def lift_holds(
     *, using: str, tenant: str, roots: Sequence[str], at: dt.datetime
 ) -> list[str]:
-    """Lift the holds that a forgetting of these roots placed; return on what. One query.
+    """Lift the holds that forgetting these roots placed; return on what.
 
-    Those that another root placed on the same stand.
+    One query. Those that another root placed on the same stand.
     """
     given = {"tenant": tenant, "roots": list(roots), "at": at}
     rows = queries.fetch(using, named("lineage")["lift_holds"], given)

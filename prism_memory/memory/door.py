@@ -22,6 +22,7 @@ from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
+from prism_memory.memory.forgetting import Forgetting
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.recalling import Recalling
@@ -89,7 +90,7 @@ class Remembered:
     degraded: str = ""
 
 
-class Memory(Governing, Keeping, Sharing):
+class Memory(Governing, Forgetting, Keeping, Sharing):
     """The memory of one scope.
 
     Args:

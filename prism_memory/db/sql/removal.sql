@@ -47,7 +47,7 @@ SELECT record.id, record.sequence, record.source_id
    AND record.scope_id = %(scope_id)s::uuid
    AND record.kind = ANY(%(kinds)s::text[])
    AND record.created_at <= %(before)s::timestamptz
-   AND (record.sequence, record.id) > (%(sequence)s::bigint, %(after)s::uuid)
+   AND (record.sequence, record.id) > ((%(sequence)s)::bigint, %(after)s::uuid)
  ORDER BY record.sequence, record.id
  LIMIT %(rows)s::integer;
 
