@@ -15,7 +15,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from psycopg.errors import UniqueViolation
 
-from prism_memory.errors import Conflict
+from prism_memory.errors import Conflict, NotVisible
 from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 from prism_memory.types import Actor
@@ -26,13 +26,21 @@ class TakenOver(Conflict):
 
 
 def begin(
-    *, using: str, tenant: str, kind: str, target: str, actor: Actor, at: dt.datetime
+    *,
+    using: str,
+    tenant: str,
+    kind: str,
+    target: str,
+    actor: Actor,
+    at: dt.datetime,
+    anew: bool = False,
 ) -> Run:
     """Take up the last run of this work if it did not end well, else begin a new one.
 
     Args:
         tenant: Whose work; empty for work of the whole installation.
         target: What is worked on; equal targets are the same work.
+        anew: Begin a new one, whatever there was.
 
     Raises:
         Conflict: Another process began the same work in this moment.
@@ -40,7 +48,7 @@ def begin(
     holder = {"holder": uuid.uuid4().hex}
     try:
         with transaction.atomic(using=using):
-            run = _unfinished(using, tenant, kind, target)
+            run = None if anew else _unfinished(using, tenant, kind, target)
             if run is None:
                 return Run.objects.using(using).create(
                     tenant=tenant,
@@ -71,6 +79,32 @@ def _unfinished(using: str, tenant: str, kind: str, target: str) -> Run | None:
     same = rows.filter(tenant=tenant, kind=kind, target=target)
     last = same.order_by("-started_at", "-id").first()
     return None if last is None or last.state == RunState.DONE else last
+
+
+def take_up(*, using: str, tenant: str, run_id: uuid.UUID, at: dt.datetime) -> Run:
+    """Go on with one run that is running or has failed.
+
+    Raises:
+        NotVisible: There is no such run, or it has ended for good.
+        Conflict: The same work was begun anew meanwhile.
+    """
+    holder = {"holder": uuid.uuid4().hex}
+    try:
+        with transaction.atomic(using=using):
+            rows = Run.objects.using(using).select_for_update()
+            found = rows.filter(tenant=tenant, id=run_id)
+            run = found.filter(state__in=(RunState.RUNNING, RunState.FAILED)).first()
+            if run is None:
+                raise NotVisible
+            run.state, run.error, run.finished_at = RunState.RUNNING, "", None
+            run.cursor, run.heartbeat_at = run.cursor | holder, at
+            run.save(using=using)
+    except IntegrityError as error:
+        if not isinstance(error.__cause__, UniqueViolation):
+            raise
+        message = "The same work was begun anew meanwhile."
+        raise Conflict(message) from None
+    return run
 
 
 def advance(

@@ -38,3 +38,6 @@ integrity_broken = Signal()
 """Records were withheld from a reader, as their signatures are not theirs. Arguments:
 ``using``, ``tenant``, ``states`` (by record id, an ``integrity.State``). Sent by the
 read itself."""
+
+export_wanted = Signal()
+"""A scope is to be exported. Arguments: ``using``, ``tenant``, ``run_id``."""

@@ -97,10 +97,11 @@ def _effect(record: Record, *, grant: bool) -> tuple[str, bool]:
         refs = closure(using=using(), tenant=record.tenant, roots=[root])
     except LimitExceeded:
         return str(_("Very many records derive from it; all are blocked too.")), False
-    return _blocks(len(refs) - 1), False
+    return blocks(len(refs) - 1), False
 
 
-def _blocks(count: int) -> str:
+def blocks(count: int) -> str:
+    """Return how many records that derive from another are blocked, in words."""
     if not count:
         return str(_("Nothing is derived from it, so nothing else is blocked."))
     text = ngettext(

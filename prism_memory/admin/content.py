@@ -24,7 +24,7 @@ from prism_memory import access
 from prism_memory.admin.badges import Tone
 from prism_memory.admin.using import using
 from prism_memory.conf import settings
-from prism_memory.models import GateState, Record, Scope
+from prism_memory.models import ConsentGrant, GateState, Record, Scope
 from prism_memory.redaction import Redaction
 from prism_memory.types import ReadMode
 
@@ -158,10 +158,10 @@ def _future(moment: dt.datetime | None, at: dt.datetime) -> bool:
     return moment is not None and moment > at
 
 
-def consent(record: Record) -> tuple[Any, Tone]:
-    """Return the consent in force, as a badge."""
-    if record.revoked_at is not None:
+def consent(row: Record | ConsentGrant) -> tuple[Any, Tone]:
+    """Return the consent in force, or after a decision, as a badge."""
+    if row.revoked_at is not None:
         return _("revoked"), "bad"
-    if record.visible is None:
+    if row.visible is None:
         return _("none given"), "quiet"
-    return (_("granted"), "good") if record.visible else (_("hidden"), "bad")
+    return (_("granted"), "good") if row.visible else (_("hidden"), "bad")

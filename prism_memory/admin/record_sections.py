@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import links
-from prism_memory.admin.badges import badge, moment, number
+from prism_memory.admin.badges import NOTHING, badge, moment, number
 from prism_memory.admin.characters import shown
 from prism_memory.admin.content import consent, is_derived, key_label
 from prism_memory.admin.parts import Section
@@ -18,6 +18,7 @@ from prism_memory.admin.scopes import records_of, scope_link
 from prism_memory.admin.tombstones import tombstone_row
 from prism_memory.admin.using import using
 from prism_memory.models import (
+    ConsentGrant,
     Embedding,
     EmbeddingSpace,
     LineageEdge,
@@ -34,7 +35,7 @@ DOWN: Final = (_("What derives from it"), _("Nothing derives from it."))
 
 
 def record_sections(record: Record) -> list[Section]:
-    """Return all sections of a record's page. Six queries."""
+    """Return all sections of a record's page. Seven queries."""
     ref = f"record:{record.id}"
     edges = LineageEdge.objects.using(using()).filter(tenant=record.tenant)
     sources = list(edges.filter(record=record.id).order_by("position"))
@@ -45,6 +46,7 @@ def record_sections(record: Record) -> list[Section]:
     return [
         Section(_("Record"), _identity(record)),
         Section(_("Consent and gate"), _governance(record)),
+        _decisions(record),
         Section(_("Times"), _times(record)),
         _lineage(record, source_refs, known, UP),
         _lineage(record, children, known, DOWN),
@@ -110,6 +112,29 @@ def _governance(record: Record) -> list[tuple[object, object]]:
         (_("Why gated"), shown(record.gate_reason)),
         (_("Generation"), record.generation),
     ]
+
+
+def _decisions(record: Record) -> Section:
+    grants = ConsentGrant.objects.using(using()).filter(
+        tenant=record.tenant, record=record.id
+    )
+    found = list(grants.order_by("-at", "-id")[: MOST_ROWS + 1])
+    return Section(
+        _("Decisions about its consent"),
+        [
+            (
+                badge(*consent(grant)),
+                grant.get_source_display() if grant.source else NOTHING,
+                grant.get_label_display() if grant.label else NOTHING,
+                shown(grant.actor),
+                moment(grant.at),
+            )
+            for grant in found[:MOST_ROWS]
+        ],
+        headers=(_("Consent"), _("Given by"), _("Given for"), _("Who"), _("At")),
+        empty=_("None yet: it is as it was assumed when the record was written."),
+        note=_("Only the latest 100 are listed.") if len(found) > MOST_ROWS else "",
+    )
 
 
 def _times(record: Record) -> list[tuple[object, object]]:

@@ -27,6 +27,7 @@ from prism_memory.admin.content import (
     reasons,
     visible_content,
 )
+from prism_memory.admin.correct import correct_tools, correct_view
 from prism_memory.admin.filters import FilterForm
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.record_filters import RecordFilter
@@ -63,6 +64,7 @@ class RecordsAdmin(TenantAdmin):
         return [
             self.route("<path:object_id>/reveal/", self.reveal_view, "reveal"),
             self.route("<path:object_id>/consent/", self.consent_view, "consent"),
+            self.route("<path:object_id>/correct/", self.correct_view, "correct"),
         ]
 
     def place(self, request: HttpRequest) -> Place:
@@ -168,6 +170,7 @@ class RecordsAdmin(TenantAdmin):
     def row_tools(self, request: HttpRequest, row: Record) -> list[Tool]:
         return [
             *consent_tools(request, row),
+            *correct_tools(request, row),
             Tool(_("Audit"), links.audit_of(row.tenant, f"record:{row.id}")),
         ]
 
@@ -197,6 +200,13 @@ class RecordsAdmin(TenantAdmin):
         if not request.user.has_perm("prism_memory.change_record"):
             raise PermissionDenied
         return consent_view(self, request, row)
+
+    def correct_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then give the record other words."""
+        row = self.object_or_404(request, object_id)
+        if not request.user.has_perm("prism_memory.change_record"):
+            raise PermissionDenied
+        return correct_view(self, request, row)
 
 
 def _source(place: Place, source_id: uuid.UUID) -> Source:

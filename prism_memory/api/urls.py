@@ -12,6 +12,7 @@ from prism_memory.api.limits.views import LimitsView
 from prism_memory.api.memories.views import ConsentView, MemoriesView, MemoryView
 from prism_memory.api.pending.views import PendingView
 from prism_memory.api.recall.views import DeepRecallView, RecallView
+from prism_memory.api.shares.views import SharesView
 
 app_name = "prism_memory_api"
 
@@ -27,6 +28,7 @@ urlpatterns = [
     ),
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
+    path("shares", SharesView.as_view(), name="shares"),
     path("pending", PendingView.as_view(), name="pending"),
     path("limits", LimitsView.as_view(), name="limits"),
     path("health/live", LiveView.as_view(), name="health-live"),

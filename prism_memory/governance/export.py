@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from prism_memory import audit
+from prism_memory import audit, integrity
 from prism_memory.access import visible
 from prism_memory.db.local import limited
 from prism_memory.errors import DeadlineExceeded, LimitExceeded, ScopeDenied
@@ -81,7 +81,7 @@ def export_page(
                 rows=bounds.rows + 1,
                 at=at,
             )
-            shown = found[: bounds.rows]
+            shown = trusted(using=using, scope=scope, records=found[: bounds.rows])
             write = writing(
                 using=using,
                 sight=sight,
@@ -97,7 +97,8 @@ def export_page(
     made = (write.line(record) for record in shown)
     lines = tuple(_bounded(made, bounds, end))
     more = len(found) > bounds.rows
-    page = ExportPage(lines, write_cursor(scope, shown[-1]) if more else None)
+    last = found[bounds.rows - 1] if more else None
+    page = ExportPage(lines, write_cursor(scope, last) if last else None)
     _note(using, scope, actor, at, lines)
     return page
 
@@ -126,6 +127,16 @@ def read(
         ]:
             found.setdefault(record.id, record)
     return sorted(found.values(), key=place)[:rows]
+
+
+def trusted(*, using: str, scope: Scope, records: list[Record]) -> list[Record]:
+    """Return those whose signature is theirs. One query; none where nothing is signed.
+
+    What is left out is told by the signal ``integrity_broken`` and in the log.
+    """
+    shown = {record.id: (record.version, record.text) for record in records}
+    found = integrity.intact(using=using, tenant=scope.tenant, shown=shown)
+    return [record for record in records if record.id in found]
 
 
 def _after(

@@ -7,6 +7,7 @@ its own end: who lost it to another drain can put nothing back.
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import random
 import uuid
 from collections import Counter
@@ -53,6 +54,15 @@ class Claimed:
     attempts: int
     claimed_until: dt.datetime
     text: str
+
+    @property
+    def is_of_its_text(self) -> bool:
+        """Whether the text is the one that the queue asks for.
+
+        Not where it changed while it was claimed: the statement read the record as it
+        was before, and the queue's row as it is now.
+        """
+        return hashlib.sha256(self.text.encode()).digest() == self.sha256
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 from prism_memory.errors import (
     Aborted,
@@ -56,6 +57,9 @@ class Drained:
             self.failed + other.failed,
             other.outage or self.outage,
         )
+
+
+CHANGED: Final = "Its text changed while it was claimed."
 
 
 def _at_once(item: Claimed) -> Returned:
@@ -122,8 +126,15 @@ def drain(
 def _work(queue: Queue, embed: Embed, claimed: Sequence[Claimed]) -> Drained:
     outcome = _Outcome()
     written = 0
+    fresh = [item for item in claimed if item.is_of_its_text]
+    outcome.refused = [
+        Returned(item, CHANGED, blamed=True)
+        for item in claimed
+        if not item.is_of_its_text
+    ]
     try:
-        _embed_or_say_why(partial(_fitting, embed, queue.space), claimed, outcome)
+        if fresh:
+            _embed_or_say_why(partial(_fitting, embed, queue.space), fresh, outcome)
     finally:
         written = claims.write(queue, outcome.vectors)
         claims.put_back(queue, list(outcome.returned(claimed)))

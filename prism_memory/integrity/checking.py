@@ -21,6 +21,15 @@ logger = logging.getLogger("prism_memory")
 States = dict[uuid.UUID, State]
 
 
+def is_enforced() -> bool:
+    """Tell whether readers get only what is signed.
+
+    Raises:
+        Misconfigured: The keys are set, and not usable.
+    """
+    return keyring() is not None and settings.INTEGRITY_ENFORCED
+
+
 def intact(
     *, using: str, tenant: str, shown: Mapping[uuid.UUID, tuple[int, str]]
 ) -> set[uuid.UUID]:

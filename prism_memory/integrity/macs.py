@@ -38,6 +38,7 @@ FIELDS: Final = (
     "language",
     "sha256",
     "sequence",
+    "first_sequence",
     "importance",
     "metadata",
     "trust",

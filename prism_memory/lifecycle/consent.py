@@ -11,6 +11,7 @@ from django.db import transaction
 
 from prism_memory import audit, signals
 from prism_memory.errors import Invalid
+from prism_memory.integrity import carried
 from prism_memory.lifecycle.decisions import note_decisions
 from prism_memory.lifecycle.governed import lock_governed
 from prism_memory.lifecycle.removal import announce_invalidation
@@ -68,8 +69,7 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
             changes |= _state(record, at, visible=visible)
         if any(getattr(record, name) != value for name, value in changes.items()):
             changes["changed_at"] = at
-        rows = Record.objects.using(using).filter(tenant=scope.tenant, id=record_id)
-        rows.update(**changes, version=record.version + 1)
+        _write(using, record, changes | {"version": record.version + 1})
         note_decisions(
             using=using,
             tenant=scope.tenant,
@@ -88,6 +88,12 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
             detail={"visible": visible, "refs": blocked},
         )
         _announce(using, scope, record_id, visible=visible)
+
+
+def _write(using: str, record: Record, changes: dict[str, Any]) -> None:
+    rows = Record.objects.using(using).filter(tenant=record.tenant, id=record.id)
+    with carried(using=using, tenant=record.tenant, record_ids=[record.id]):
+        rows.update(**changes)
 
 
 def _labels(source: ConsentSource | None, label: ConsentScope | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from prism_memory.conf import Limits
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.errors import Conflict
+from prism_memory.integrity import carried
 from prism_memory.lifecycle.entries import Row, reworded
 from prism_memory.lifecycle.governed import find_governed, is_held, lock_governed
 from prism_memory.lifecycle.queueing import enqueue, wake
@@ -142,14 +143,15 @@ def _block(
 
 def _rewrite(using: str, record: Record, row: Row, at: dt.datetime) -> None:
     rows = Record.objects.using(using).filter(tenant=record.tenant, id=record.id)
-    rows.update(
-        text=row.entry.text,
-        lexical_text=row.lexical_text,
-        embed_text=row.embed_text,
-        sha256=row.sha256,
-        changed_at=at,
-        version=record.version + 1,
-    )
+    with carried(using=using, tenant=record.tenant, record_ids=[record.id]):
+        rows.update(
+            text=row.entry.text,
+            lexical_text=row.lexical_text,
+            embed_text=row.embed_text,
+            sha256=row.sha256,
+            changed_at=at,
+            version=record.version + 1,
+        )
 
 
 def _requeue(using: str, scope: Scope, record: Record, row: Row, embedder: str) -> bool:

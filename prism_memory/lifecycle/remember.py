@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from prism_memory import access, signals
+from prism_memory import access, integrity, signals
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import Conflict
@@ -60,8 +60,8 @@ def remember(
         wakes: Tell the worker; False for a caller who embeds by itself.
 
     Raises:
-        Conflict: A row would overwrite a revoked or held record, change a consent, or
-            bring back words that were corrected.
+        Conflict: A row would overwrite a revoked or held record, or one that was edited
+            behind the app's back; change a consent; or bring back corrected words.
         NotVisible: A lineage ref names a record that is not in sight.
     """
     if not rows:
@@ -95,6 +95,7 @@ def _write(
         "scope_id": scope.id,
         "at": at,
     }
+    _refuse_edited(using, scope, list(distinct.values()))
     statement = composed("remember", "upsert_records", held=access.held())
     upserted = queries.fetch(using, statement, given)
     if any(row["was_held"] for row in upserted):
@@ -106,7 +107,15 @@ def _write(
     for found in _find(using, scope, known):
         _refuse_conflict(distinct[_identity(found)], found, changed=found["id"] in new)
         ids[_identity(found)] = found["id"]
+    integrity.sign(using=using, tenant=scope.tenant, record_ids=written)
     return ids, written
+
+
+def _refuse_edited(using: str, scope: Scope, rows: Sequence[Row]) -> None:
+    """Keep the app from signing what an edit behind its back left in a row."""
+    if integrity.keyring() is not None:
+        ids = [found["id"] for found in _find(using, scope, rows)]
+        integrity.require_intact(using=using, tenant=scope.tenant, record_ids=ids)
 
 
 def _find(using: str, scope: Scope, rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from django.core.files import File
 from django.utils import timezone
 
 from prism_memory.conf import Limits
+from prism_memory.governance import export_removal, exports
 from prism_memory.governance.export import Bounds, export_page
 from prism_memory.recall.options import limit as bounded
 from prism_memory.redaction import Redaction
-from prism_memory.types import Actor, ExportPage, Scope
+from prism_memory.types import (
+    Actor,
+    ExportPage,
+    ExportState,
+    Scope,
+    check_bool,
+    check_text,
+    check_uuid,
+)
 
 
 class Keeping:
@@ -68,6 +79,108 @@ class Keeping:
             at=timezone.now(),
         )
 
+    def start_export(
+        self,
+        *,
+        include_unconsented: bool = False,
+        compress: bool = False,
+        reason: str = "",
+    ) -> ExportState:
+        """Have all at and below this scope written to the storage of exports.
+
+        A worker does it; ``export_state`` tells how far it is. Of the same export that
+        runs already, or has failed, there is only one.
+
+        Args:
+            include_unconsented: Also what no consent was given for, as the data
+                subject's own copy by law needs; never what was revoked or is held.
+            compress: Write gzip.
+            reason: For the audit; no text content.
+
+        Raises:
+            NotVisible: Nothing was ever remembered there.
+        """
+        return exports.start_export(
+            using=self.using,
+            scope=self.scope,
+            actor=self.actor,
+            at=timezone.now(),
+            include_unconsented=check_bool(include_unconsented, "include_unconsented"),
+            compress=check_bool(compress, "compress"),
+            reason=self._reason(reason),
+        )
+
+    def export_state(self, export_id: uuid.UUID | str) -> ExportState:
+        """Return how far an export of exactly this scope is. One query.
+
+        Raises:
+            NotVisible: There is no such export.
+        """
+        return exports.export_state(
+            using=self.using, scope=self.scope, run_id=check_uuid(export_id)
+        )
+
+    def open_export(
+        self, export_id: uuid.UUID | str, part: int | None = None
+    ) -> tuple[str, File[Any]]:
+        """Return name and content of one file of an export; who opens it closes it.
+
+        Args:
+            part: Its number, from 1; the manifest when None.
+
+        Raises:
+            NotVisible: There is no such export or part, or not yet, or no more.
+            Misconfigured: The storage failed.
+        """
+        return exports.open_export(
+            using=self.using,
+            scope=self.scope,
+            actor=self.actor,
+            run_id=check_uuid(export_id),
+            number=part,
+            at=timezone.now(),
+        )
+
+    def delete_export(self, export_id: uuid.UUID | str, *, reason: str = "") -> None:
+        """Remove the files of an export; end it where it still runs.
+
+        Raises:
+            NotVisible: There is no such export.
+            Misconfigured: The storage failed; what is left goes with the next try.
+        """
+        export_removal.delete_export(
+            using=self.using,
+            scope=self.scope,
+            actor=self.actor,
+            run_id=check_uuid(export_id),
+            at=timezone.now(),
+            reason=self._reason(reason),
+        )
+
     async def aexport_memory(self, identity: Scope, **kwargs: Any) -> ExportPage:  # noqa: ANN401
         """Do as ``export_memory``, for asynchronous code."""
         return await sync_to_async(self.export_memory)(identity, **kwargs)
+
+    async def astart_export(self, **kwargs: Any) -> ExportState:  # noqa: ANN401
+        """Do as ``start_export``, for asynchronous code."""
+        return await sync_to_async(self.start_export)(**kwargs)
+
+    async def aexport_state(self, export_id: uuid.UUID | str) -> ExportState:
+        """Do as ``export_state``, for asynchronous code."""
+        return await sync_to_async(self.export_state)(export_id)
+
+    async def aopen_export(
+        self, export_id: uuid.UUID | str, part: int | None = None
+    ) -> tuple[str, File[Any]]:
+        """Do as ``open_export``, for asynchronous code."""
+        return await sync_to_async(self.open_export)(export_id, part)
+
+    async def adelete_export(
+        self, export_id: uuid.UUID | str, *, reason: str = ""
+    ) -> None:
+        """Do as ``delete_export``, for asynchronous code."""
+        await sync_to_async(self.delete_export)(export_id, reason=reason)
+
+    def _reason(self, reason: str) -> str:
+        """Return a reason as the audit may keep it."""
+        return self.redaction.text(check_text(reason, "reason"))

@@ -42,6 +42,16 @@ class ScopeQuerySet(models.QuerySet["Scope"]):
             thread=scope.thread,
         )
 
+    def below(self, scope: types.Scope) -> ScopeQuerySet:
+        """Return this scope and all below it, as ``types.Scope.opens`` has it."""
+        rows = self.filter(tenant=scope.tenant)
+        if scope.thread:
+            return rows.filter(
+                owner=scope.owner, agent=scope.agent, thread=scope.thread
+            )
+        names = {name: getattr(scope, name) for name in ("owner", "agent")}
+        return rows.filter(**{name: value for name, value in names.items() if value})
+
 
 class Scope(TenantModel):
     """One row per scope ever written. Its id is the UUIDv5 of its four names."""

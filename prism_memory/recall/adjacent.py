@@ -11,6 +11,7 @@ from psycopg import sql
 from prism_memory.access import Reader, changed
 from prism_memory.db import queries
 from prism_memory.db.queries import composed
+from prism_memory.recall.intact import intact_items
 from prism_memory.recall.items import item_fields
 from prism_memory.types import Hit, Item, Scope
 
@@ -42,7 +43,8 @@ def adjacent(
     visible = reader.condition().as_string(None)
     statement = _statement(visible, tuple(sorted(arms)))
     rows = queries.fetch(using, statement, given)
-    return tuple(_item(row, reader.scope.tenant) for row in rows)
+    items = [_item(row, reader.scope.tenant) for row in rows]
+    return tuple(intact_items(using, reader.scope.tenant, items))
 
 
 def _item(row: Mapping[str, Any], tenant: str) -> Item:

@@ -7,9 +7,11 @@ what it took its time over is looked at once more before it is shown.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from prism_memory import integrity
 from prism_memory.access import Reader
 from prism_memory.conf import settings
 from prism_memory.db.local import limited
@@ -20,8 +22,9 @@ from prism_memory.recall.candidates import Found, find
 from prism_memory.recall.choosing import choose
 from prism_memory.recall.clock import Clock
 from prism_memory.recall.explain import explain
+from prism_memory.recall.intact import only_intact
 from prism_memory.recall.packing import pack
-from prism_memory.recall.question import Question
+from prism_memory.recall.question import CANDIDATES_AT_MOST, Question
 from prism_memory.recall.ranking import Pool, Ranked, rank
 from prism_memory.recall.sharing import check_share, own_hits, with_shared
 from prism_memory.recall.strengths import strengths_of
@@ -31,6 +34,7 @@ RERANKED_AT_LEAST: Final = 64
 """Candidates of each leg where a reranker chooses among them."""
 
 UNEMBEDDED: Final = "some records have no vector yet"
+WITHHELD: Final = "some records are withheld: their signatures are not theirs"
 
 
 def recall(
@@ -89,10 +93,12 @@ def recall(
         )
     hits = pack(chosen, pool, reader.scope.tenant)
     unembedded = UNEMBEDDED if pool.unembedded or found.waiting else ""
+    withheld = WITHHELD if found.withheld else ""
+    reasons = (degraded, unembedded, withheld, chosen.reason)
     answer = Recalled(
         hits,
         strategy=found.strategy,
-        degraded="; ".join(filter(None, (degraded, unembedded, chosen.reason))),
+        degraded="; ".join(filter(None, reasons)),
         bounded=found.bounded,
         timings_ms=clock.timings,
     )
@@ -115,33 +121,55 @@ class Search:
         pool, answers = Pool(), list[Found]()
         for variant, one in enumerate(asked, 1):
             legs = [leg for leg in self.question.asked if one.text or leg == "vector"]
-            with self.clock.step("candidates") as left:
-                found = find(
-                    using=self.using,
-                    reader=self.reader,
-                    query=one.text,
-                    leg=one.leg,
-                    rows=self.rows,
-                    legs=legs if variant == 1 else [n for n in legs if n != "recency"],
-                    beside=self.question.uses_context,
-                    weighed=self.shared is not None,
-                    timeout_seconds=left,
-                )
-            if self.shared is not None:
-                found = self.with_shared(self.shared, one, found)
+            legs = legs if variant == 1 else [n for n in legs if n != "recency"]
+            found = self.found(one, legs, self.rows)
+            if self.is_short(found):
+                found = self.found(one, legs, CANDIDATES_AT_MOST)
             if one.leg.vector is not None and not found.current:
                 raise EmbedderMismatch
             pool.add(found.rows, found.legs, variant)
             answers.append(found)
         bounded = any(found.bounded for found in answers)
-        return pool, replace(answers[0], bounded=bounded)
+        withheld = sum(found.withheld for found in answers)
+        return pool, replace(answers[0], bounded=bounded, withheld=withheld)
 
-    def with_shared(self, shared: Reader, one: Asked, found: Found) -> Found:
-        """Add what another thread shares."""
-        with self.clock.step("shared") as left, limited(self.using, left):
-            return with_shared(
-                using=self.using, reader=shared, asked=one, found=found, rows=self.rows
+    def is_short(self, found: Found) -> bool:
+        """Tell whether a page is not full for what was withheld, and more may be there."""
+        seen = len(found.rows) + found.withheld
+        short = len(found.rows) < self.question.top_k
+        return found.withheld > 0 and short and seen >= self.rows
+
+    def found(self, one: Asked, legs: Sequence[str], rows: int) -> Found:
+        """Ask for candidates of each leg, with what is shared, and only what is whole.
+
+        Args:
+            rows: Candidates wanted of each leg.
+        """
+        with self.clock.step("candidates") as left:
+            found = find(
+                using=self.using,
+                reader=self.reader,
+                query=one.text,
+                leg=one.leg,
+                rows=rows,
+                legs=legs,
+                beside=self.question.uses_context,
+                weighed=self.shared is not None,
+                timeout_seconds=left,
             )
+        if self.shared is not None:
+            with self.clock.step("shared") as left, limited(self.using, left):
+                found = with_shared(
+                    using=self.using,
+                    reader=self.shared,
+                    asked=one,
+                    found=found,
+                    rows=rows,
+                )
+        if integrity.is_enforced():
+            with self.clock.step("integrity") as left, limited(self.using, left):
+                found = only_intact(self.using, self.reader, found)
+        return found
 
     def ranked(self, pool: Pool) -> Ranked:
         """Fuse and score."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from prism_memory.access import Reader
 from prism_memory.errors import EmbedderMismatch
 from prism_memory.recall.candidates import VectorLeg, find
+from prism_memory.recall.intact import only_intact
 from prism_memory.types import Neighbor
 
 
@@ -41,5 +42,6 @@ def neighbors(
     )
     if not found.current:
         raise EmbedderMismatch
+    found = only_intact(using, reader, found)
     near = sorted(found.rows.values(), key=lambda row: int(row["vector_rank"]))
     return tuple(Neighbor(uuid.UUID(row["record_id"]), row["cosine"]) for row in near)

@@ -14,8 +14,9 @@ from celery.schedules import crontab
 from django.core import checks
 
 from prism_memory.conf import settings
-from prism_memory.signals import indexing_wanted, trace_wanted
+from prism_memory.signals import export_wanted, indexing_wanted, trace_wanted
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
+from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
 from prism_memory.tasks.tracing import (
     keep_trace,
     on_trace_wanted,
@@ -27,11 +28,13 @@ __all__ = [
     "beat_schedule",
     "connect",
     "drain",
+    "export",
     "keep_trace",
     "prune_traces",
     "reinforce",
     "sender",
     "sweep",
+    "sweep_exports",
 ]
 
 
@@ -49,6 +52,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             # By the clock: a span would begin anew with each restart of beat.
             "schedule": crontab(hour="4", minute="17"),
             "options": {"expires": 86_400.0, **queue()},
+        },
+        "prism-memory-sweep-exports": {
+            "task": sweep_exports.name,
+            "schedule": crontab(minute="*/15"),
+            "options": {"expires": 900.0, **queue()},
         },
     }
 
@@ -73,6 +81,9 @@ def connect() -> None:
     """Listen for commits and recalls, from the app's ``ready``."""
     indexing_wanted.connect(
         on_indexing_wanted, dispatch_uid="prism_memory.on_indexing_wanted"
+    )
+    export_wanted.connect(
+        on_export_wanted, dispatch_uid="prism_memory.on_export_wanted"
     )
     trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
     checks.register(check_broker)

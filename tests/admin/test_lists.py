@@ -87,11 +87,11 @@ def test_a_record_takes_as_many_queries_however_much_derives_from_it(
     fields = {"lineage": Lineage((f"record:{record.id}",))}
     make_record("Derived.", fields=fields)
     address = links.row_page(record)
-    # its words; lineage up and down, and their keys; tombstones; spaces and vectors
-    assert len(ours(root, address)) == 8
+    # its words; decisions; lineage up and down, their keys; tombstones; spaces, vectors
+    assert len(ours(root, address)) == 9
     for i in range(9):
         make_record(f"Derived {i}.", fields=fields)
-    assert len(ours(root, address)) == 8
+    assert len(ours(root, address)) == 9
 
 
 @pytest.mark.parametrize(("model", "wish", "queries"), LISTS)

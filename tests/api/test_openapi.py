@@ -68,7 +68,8 @@ def test_every_operation_is_described(path: str, operation: dict[str, Any]) -> N
         item["name"] for item in operation["parameters"] if item["in"] == "header"
     }
     assert headers == {"Prism-Owner", "Prism-Agent", "Prism-Thread"}
-    assert ("memory_id" in path) == ("404" in answers) or path == "/memories"
+    names_others = path in {"/memories", "/shares"}
+    assert ("memory_id" in path) == ("404" in answers) or names_others
 
 
 def test_no_input_takes_more_than_it_names() -> None:
@@ -109,6 +110,7 @@ def test_what_is_sent_and_answered_fits_the_document(alice: Caller) -> None:
     for path, name in (
         (f"memories/{memory_id}", "MemoryOutput"),
         ("memories", "MemoryPageOutput"),
+        ("shares", "SharePageOutput"),
         ("pending", "PendingOutput"),
         ("limits", "LimitsOutput"),
         ("health/live", "LiveOutput"),
@@ -130,6 +132,7 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/memories/{memory_id}/correction",
         "/recall",
         "/recall/deep",
+        "/shares",
         "/pending",
         "/limits",
         "/health/live",

@@ -32,12 +32,16 @@ class Row:
         status: Of success.
         body: Of the request.
         below: Status from a thread below, on a memory of the owner's level.
+        query: Of the request.
+        in_thread: Only in a thread is there anything to do.
     """
 
     needs: Permission | None
     status: int = 200
     body: Any = None
     below: int | None = None
+    query: str = ""
+    in_thread: bool = False
 
 
 ROWS = {
@@ -51,6 +55,13 @@ ROWS = {
     ),
     ("recall", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
     ("recall-deep", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
+    ("shares", "GET"): Row(Permission.READ),
+    ("shares", "PUT"): Row(
+        Permission.GOVERN, 204, {"child": "t2", "ids": []}, in_thread=True
+    ),
+    ("shares", "DELETE"): Row(
+        Permission.GOVERN, 204, query="?child=t2", in_thread=True
+    ),
     ("pending", "GET"): Row(Permission.READ),
     ("limits", "GET"): Row(Permission.READ),
     ("health-live", "GET"): Row(None),
@@ -71,8 +82,12 @@ OPEN = [key for key, row in ROWS.items() if not row.needs]
 
 
 def ask(caller: Caller, name: str, method: str, memory_id: str) -> Any:
+    row = ROWS[name, method]
     route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
-    return caller.request(method, route, ROWS[name, method].body)
+    if row.in_thread:
+        usual = {"Prism-Agent": "support", "Prism-Thread": "t1"}
+        caller = Caller(caller.token, {**usual, **caller.headers}, caller.client)
+    return caller.request(method, route + row.query, row.body)
 
 
 @pytest.fixture

@@ -88,7 +88,8 @@ def columns(memory_id: str, **changed: Any) -> Record:
 def test_every_option_of_recall_is_one_over_http() -> None:
     fields = set(RecallInput().fields) - {"query", "top_k"}
 
-    assert fields - {"ids"} == set(EVERYTHING)
+    # Named of what is there: see below, and test_shares.py.
+    assert fields - {"ids", "share_from_parent_thread_id"} == set(EVERYTHING)
     assert fields == set(Options.__annotations__) - NOT_OVER_HTTP
 
 

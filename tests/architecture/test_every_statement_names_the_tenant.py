@@ -21,6 +21,7 @@ from prism_memory import audit, backends, indexing, lifecycle, runs
 from prism_memory.access import Reader
 from prism_memory.conf import Limits
 from prism_memory.db.queries import named
+from prism_memory.governance import exports
 from prism_memory.lifecycle.entries import prepare
 from prism_memory.memory import Memory
 from prism_memory.models import EmbeddingSpace, Run
@@ -37,6 +38,7 @@ from prism_memory.types import (
 )
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
+from tests.governance.stored import storages
 
 pytestmark = pytest.mark.django_db
 
@@ -95,8 +97,21 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "deep_recall": lambda: memory.deep_recall("tea", force_hard=True),
         "neighbors": lambda: memory.neighbors("tea"),
         "pending": memory.pending,
+        "export_memory": lambda: memory.export_memory(memory.scope),
+        "export_memory, on": lambda: memory.export_memory(
+            memory.scope, cursor=memory.export_memory(memory.scope).next_cursor
+        ),
         "set_consent": lambda: memory.set_consent(record_id, visible=False),
         "set_consent, again": lambda: memory.set_consent(record_id, visible=True),
+        "share_with": lambda: memory.share_with("t", [record_id]),
+        "revoke_share": lambda: shared(memory, record_id).revoke_share("t"),
+        "shares": lambda: shared(memory, record_id).shares(),
+        "recall, shared": lambda: make_memory(memory.scope.beside("t")).recall(
+            "tea", share_from_parent_thread_id=shared(memory, record_id).scope.thread
+        ),
+        "ashare_with": lambda: async_to_sync(memory.ashare_with)("t", [record_id]),
+        "arevoke_share": lambda: async_to_sync(memory.arevoke_share)("t"),
+        "ashares": lambda: async_to_sync(memory.ashares)(),
         "consent_history": lambda: memory.consent_history(record_id),
         "correct": lambda: memory.correct(record_id, "coffee"),
         "aconsent_history": lambda: async_to_sync(memory.aconsent_history)(record_id),
@@ -109,6 +124,19 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "adeep_recall": lambda: async_to_sync(memory.adeep_recall)("tea"),
         "aneighbors": lambda: async_to_sync(memory.aneighbors)("tea"),
         "apending": lambda: async_to_sync(memory.apending)(),
+        "start_export": memory.start_export,
+        "export_state": lambda: memory.export_state(memory.start_export().id),
+        "open_export": lambda: memory.open_export(exported(memory))[1].close(),
+        "delete_export": lambda: memory.delete_export(exported(memory)),
+        "astart_export": lambda: async_to_sync(memory.astart_export)(),
+        "aexport_state": lambda: async_to_sync(memory.aexport_state)(exported(memory)),
+        "aopen_export": lambda: async_to_sync(memory.aopen_export)(exported(memory))[
+            1
+        ].close(),
+        "adelete_export": lambda: async_to_sync(memory.adelete_export)(
+            exported(memory)
+        ),
+        "aexport_memory": lambda: async_to_sync(memory.aexport_memory)(memory.scope),
         "aset_consent": lambda: async_to_sync(memory.aset_consent)(
             record_id, visible=True
         ),
@@ -148,6 +176,24 @@ def forgetting_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "atombstones": lambda: run(memory.atombstones),
         "apropagate_deletion": lambda: run(memory.apropagate_deletion, **given),
     }
+
+
+def shared(memory: Memory, record_id: uuid.UUID) -> Memory:
+    """Return the memory, once it shares the record."""
+    memory.share_with("t", [record_id])
+    return memory
+
+
+def exported(memory: Memory) -> uuid.UUID:
+    """Export all of a memory, and return the run's id."""
+    run_id = memory.start_export().id
+    exports.carry_on(using=memory.using, tenant=memory.scope.tenant, run_id=run_id)
+    return run_id
+
+
+@pytest.fixture(autouse=True)
+def _stored(settings: Any, tmp_path: Path) -> None:
+    settings.STORAGES = storages(tmp_path)
 
 
 def test_every_method_of_a_memory_is_called_below() -> None:
@@ -191,6 +237,7 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
     own: dict[str, Any] = {"using": "default", "scope": make_scope()}
     at = timezone.now()
     rows = prepare([Entry("a")], origin=ADA, limits=Limits(), redaction=Redaction())
+    sharing = {**own, "actor": SYSTEM, "child": make_scope().beside("t"), "at": at}
     make_key = partial(
         lifecycle.create_key,
         **own,
@@ -217,6 +264,8 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             embedder="default",
         ),
         **removal_calls(own, at),
+        "share_with": lambda: lifecycle.share_with(**sharing, ids=[record_id]),
+        "revoke_share": lambda: lifecycle.revoke_share(**sharing),
         "create_key": make_key,
         "revoke_key": lambda: lifecycle.revoke_key(
             using="default", key_id=make_key()[0].id, actor=SYSTEM, at=at
@@ -245,7 +294,7 @@ def removal_calls(own: Mapping[str, Any], at: Any) -> Calls:
     given: dict[str, Any] = {**own, "actor": SYSTEM, "at": at}
 
     def hidden() -> list[uuid.UUID]:
-        ids = [remember_one("milk")]
+        ids = [remember_one(f"milk {uuid.uuid4()}")]
         lifecycle.forget(**given, ids=ids, hold=True)
         return ids
 

@@ -28,12 +28,14 @@ THROUGH_THE_RULE: Final = {
     "admin.record_filters.RecordFilter.narrow",
     "governance.export.read",
     "governance.lines.writing",
+    "lifecycle.share._hold_shareable",
     "recall.adjacent.adjacent",
     "recall.candidates.statement.statement",
     "recall.choosing.still_visible",
-    "recall.explain.explain",
+    "recall.explain._rows",
     "recall.listing.get",
-    "recall.listing.list_page",
+    "recall.listing._read",
+    "recall.sharing.with_shared",
 }
 """Readers that use the rule."""
 
@@ -45,12 +47,12 @@ AROUND_THE_RULE: Final = {
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
     " withheld rows too, whose words ``loaded`` leaves out.",
-    "lifecycle.consent.set_consent": "Changes a row that it has locked.",
-    "lifecycle.correct._rewrite": "As set_consent.",
     "lifecycle.hold._is_within": "Where the row stands that a hold is on.",
     "lifecycle.hold._lock_there": "As governed._rows.",
     "lifecycle.propagation._roots": "Ids of a source's rows that its governor deletes.",
     "lifecycle.removal.delete_bodies": "Deletes locked rows.",
+    "lifecycle.consent._write": "Changes a row that its verb has locked.",
+    "lifecycle.correct._rewrite": "As consent._write.",
     "lifecycle.governed._rows": "A verb takes hold of one row of exactly its own scope.",
     "lifecycle.governed.is_held": "Whether a hold keeps that row.",
     "models.base.TenantModel.delete": "One row by its own key, whatever the table.",
@@ -75,10 +77,16 @@ RAW_SQL: Final = {
     "removal.lock_records": "A deletion takes hold of rows that a governor chose.",
     "removal.next_of_scope": "Ids of a thread's rows that its governor forgets.",
     "removal.records_of_scope": "Which of a governor's ids are rows of their scope.",
+    "export.left_out": "Counts by reason; has {unwithheld}, and shows no row.",
     "indexing.claim": "The text that an embedder shall see, also of hidden rows: a"
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
     "indexing.table_sizes": "Bytes of the table.",
+    "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
+    "integrity.rows": "Signatures of rows that were just read or written; shows none.",
+    "integrity.sign": "Writes signatures.",
+    "integrity.unsigned": "What an operator has signed; shows ids only.",
+    "integrity.versions": "Ids and versions, for the manifest of all rows.",
     "recall.beside": "Has {visible}.",
     "recall.looked": "Words and counts; what is shown of it passes {visible} after.",
     "recall.looked_small": "As looked.",
@@ -95,6 +103,8 @@ RAW_SQL: Final = {
     "remember.resolve_ids": "Lineage may name any row in the chain, hidden or not.",
     "remember.resolve_keys": "As resolve_ids, by key.",
     "remember.upsert_records": "Writes.",
+    "share.hold_shareable": "Has {visible}.",
+    "share.shared": "Has {visible}.",
 }
 """Named statements that read records."""
 

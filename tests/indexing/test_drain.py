@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.utils import timezone
 from hypothesis import given
@@ -302,6 +304,26 @@ class TestChangedMeanwhile:
             cosine("Porto", "Ada lives in Porto."), abs=0.01
         )
         assert counted() == {make_scope().id: 1}
+
+    def test_an_old_text_that_is_claimed_for_the_new_one_is_not_embedded(
+        self, monkeypatch
+    ):
+        """The claim reads the record as it was, the queue's row as it is now."""
+        record_id = remember_one("the walrus swims")
+        claim = claims.claim
+
+        def late(*given):
+            return [replace(x, text="the zebra sleeps") for x in claim(*given)]
+
+        monkeypatch.setattr(claims, "claim", late)
+        assert drain() == indexing.Drained(refused=1)
+        row = row_of(record_id)
+        assert (row.vector, row.claimed_until) == (None, None)
+        assert "changed" in row.error
+        monkeypatch.undo()
+        make_due()
+        assert drain() == indexing.Drained(embedded=1)
+        assert make_memory().recall("the walrus swims", legs="vector")[0].cosine > 0.99
 
     def test_a_new_text_has_all_its_tries(self):
         memory = make_memory()

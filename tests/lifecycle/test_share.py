@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -373,12 +374,8 @@ class TestTogether:
         ids = remember(*(f"a{n}" for n in range(40)))
         lists = [ids[n : n + 30] for n in range(4)]
 
-        together(
-            [
-                lambda given=given: make_memory().share_with("chat-2", given)
-                for given in lists * 2
-            ]
-        )
+        share = make_memory().share_with
+        together([partial(share, "chat-2", given) for given in lists * 2])
 
         assert shared() in lists
         assert AuditEvent.objects.filter(action="memory.share").count() == 8

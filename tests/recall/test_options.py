@@ -14,11 +14,12 @@ from prism_memory import backends
 from prism_memory.conf import Settings
 from prism_memory.errors import Invalid, LimitExceeded
 from prism_memory.types import TRUST_OPTIONS, Kind, Options, Scoring, Tier, uuid7
-from tests.factories import NOON, make_memory, remember_one
+from tests.factories import NOON, make_memory, make_scope, remember_one
 from tests.recall.providers import CONFIGURED
 
 pytestmark = pytest.mark.django_db
 
+SHARING: Final = make_scope(thread="sharing")
 TEA: Final = "Ada drinks tea, not coffee."
 NAIVE: Final = dt.datetime(2026, 1, 1)  # noqa: DTZ001 - meant
 
@@ -42,6 +43,7 @@ BAD: Final[dict[str, list[Any]]] = {
     "require_consent": no_wishes,
     "include_superseded": no_flags,
     "include_quarantined": no_flags,
+    "share_from_parent_thread_id": ["", " ", 1, b"chat", ["chat"], "nul \0", "a" * 257],
     "legs": [None, "", "both", [], [1], [["text"]]],
     "fusion": [None, "", "mean", 1, ["rrf"]],
     "weights": [1, [1], "text", {"text": -1}, {"words": 1}, {"text": math.nan}],
@@ -76,6 +78,7 @@ GOOD: Final[dict[str, list[Any]]] = {
     "require_consent": [None, False, True],
     "include_superseded": [False, True],
     "include_quarantined": [False, True],
+    "share_from_parent_thread_id": [None, SHARING.thread, SHARING],
     "legs": ["hybrid", "vector", "text", "recency", ["recency", "text"]],
     "fusion": ["convex", "rrf", "blend"],
     "weights": [None, {}, {"text": 0}, {"vector": 2, "text": 0.5, "recency": 1}],
@@ -115,6 +118,10 @@ def _configured(settings: Any) -> None:
 
 @pytest.fixture
 def tea() -> None:
+    """Tea, and a thread that shares what it then withholds."""
+    withheld = remember_one("a train", scope=SHARING)
+    make_memory(SHARING).share_with("chat-1", [withheld])
+    make_memory(SHARING).set_consent(withheld, visible=False)
     remember_one(TEA, wait=True, metadata={"n": 1, "tags": ["food"]})
 
 

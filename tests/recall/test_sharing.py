@@ -63,8 +63,8 @@ def share(*texts: str, child: Any = "chat-2", **given: Any) -> list[uuid.UUID]:
     return ids
 
 
-def recalled(top_k: int = 32, scope: Scope = CHILD, **options: Any) -> Any:
-    given = {FROM_PARENT: "chat-1", **options}
+def recalled(top_k: Any = 32, scope: Any = CHILD, **options: Any) -> Any:
+    given: Any = {FROM_PARENT: "chat-1", **options}
     return make_memory(scope).recall(QUESTION, top_k, **given)
 
 
@@ -113,7 +113,8 @@ def test_a_reader_of_one_level_gets_what_is_shared_too() -> None:
     (shared,) = share("green tea")
     remember("green tea of ada", scope=make_scope(agent="", thread=""))
     memory = make_memory(CHILD, read=ReadMode.EXACT)
-    assert ids_of(memory.recall(QUESTION, **{FROM_PARENT: "chat-1"})) == {shared}
+    found = memory.recall(QUESTION, share_from_parent_thread_id="chat-1")
+    assert ids_of(found) == {shared}
 
 
 def test_another_agents_thread_is_named_by_its_scope() -> None:
@@ -478,7 +479,7 @@ def test_the_order_is_that_of_one_thread_that_holds_all(
         lent += ids if n in chosen else ()
     make_memory().share_with("chat-2", lent)
 
-    def scores(found: Any) -> list[tuple[str, float]]:
+    def scores(found: Any) -> list[tuple[str, Any]]:
         return sorted((hit.key, pytest.approx(hit.score)) for hit in found)
 
     merged = recalled(24, context=False, **options)

@@ -148,6 +148,13 @@ class QuestionInput(StrictInput):
         required=False, help_text="What the gate holds back too. True needs govern."
     )
 
+    share_from_parent_thread_id = Text(
+        required=False,
+        allow_null=True,
+        help_text="Also what the thread of this name, of the same owner and agent,"
+        " shares with this one.",
+    )
+
     legs = Legs(required=False, help_text="hybrid when not given.")
     fusion = Choice("RecallFusion", FUSIONS, required=False)
     weights = WeightsInput(required=False, allow_null=True)

@@ -95,6 +95,9 @@ class ExplanationOutput(serializers.Serializer[Any]):
     tombstone = StoneOutput(allow_null=True)
     created_at = serializers.DateTimeField()
     scope = ScopeOutput()
+    shared_from = serializers.CharField(
+        allow_null=True, help_text="The thread that shares it; null: it is your own."
+    )
 
 
 class RecalledOutput(serializers.Serializer[Any]):
@@ -221,4 +224,5 @@ def explanation_output(one: Explanation) -> dict[str, Any]:
         "tombstone": reason and {"reason": reason.value, "at": moment(at)},
         "created_at": moment(one.created_at),
         "scope": scope_output(one.scope),
+        "shared_from": one.shared_from,
     }

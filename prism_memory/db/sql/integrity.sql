@@ -8,6 +8,7 @@
 record.id, record.scope_id, record.version, record.kind, record.tier,
 record.namespace, record.partition, record.key, record.text, record.lexical_text,
 record.embed_text, record.language, record.sha256, record.sequence,
+record.first_sequence,
 record.importance, record.metadata::text AS metadata, record.trust, record.writer,
 record.consent_source, record.consent_scope, record.visible, record.gate,
 record.gate_reason, record.gate_markers::text AS gate_markers, record.generation,

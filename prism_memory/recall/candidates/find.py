@@ -32,6 +32,7 @@ class Found:
         legs: Those that were asked.
         bounded: Common words were searched only beside others.
         current: The space is still the active one.
+        withheld: How many were found and left out, as their signatures are not theirs.
     """
 
     rows: dict[str, dict[str, Any]]
@@ -41,6 +42,7 @@ class Found:
     current: bool = True
     waiting: bool = False
     weighed: str | None = None
+    withheld: int = 0
 
 
 def find(  # noqa: PLR0913 - keywords, most of them optional

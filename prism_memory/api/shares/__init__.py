@@ -1,0 +1,1 @@
+"""What a thread shares with another: ``/shares``."""

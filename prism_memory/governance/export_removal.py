@@ -1,0 +1,75 @@
+"""Remove the files of exports, and end those that still run."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+
+from django.db import transaction
+
+from prism_memory import models
+from prism_memory.governance import export_files as files
+from prism_memory.governance.export_state import KIND, Position, note, scope_of
+from prism_memory.governance.exports import find
+from prism_memory.models import Run
+from prism_memory.models.choices import RunState
+from prism_memory.types import Actor, Scope
+
+
+def delete_export(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    run_id: uuid.UUID,
+    at: dt.datetime,
+    reason: str = "",
+) -> None:
+    """Remove the files of an export; end it where it still runs. Audited.
+
+    Raises:
+        NotVisible: There is no such export of this scope.
+        Misconfigured: The storage failed; what is left goes with the next try.
+    """
+    _delete(using, find(using, scope, run_id), actor, at, reason)
+
+
+def delete_exports(*, using: str, scope: Scope, actor: Actor, at: dt.datetime) -> int:
+    """Remove the files of every export that may hold records of ``scope`` or below.
+
+    Those of the scopes above hold them too. Call it outside of a transaction, and
+    while the scope still has its row. Returns how many exports it was.
+
+    Raises:
+        Misconfigured: The storage failed; what is left goes with the next try.
+    """
+    rows = Run.objects.using(using).filter(tenant=scope.tenant, kind=KIND)
+    found = list(rows.filter(cursor__deleted__isnull=True).order_by("id"))
+    ids = {scope_of(run) for run in found}
+    places = models.Scope.objects.using(using).below(scope).filter(id__in=ids)
+    meant = {level.id for level in scope.chain()} | {
+        *places.values_list("id", flat=True)
+    }
+    chosen = [run for run in found if scope_of(run) in meant]
+    for run in chosen:
+        _delete(using, run, actor, at, "")
+    return len(chosen)
+
+
+def _delete(using: str, run: Run, actor: Actor, at: dt.datetime, reason: str) -> None:
+    # First nobody works on it any more, so that no file comes after the last.
+    _cancel(using, run, at)
+    position = Position.of(run)
+    names = [part.name for part in position.parts]
+    files.delete(*names, position.pending, run.cursor.get("manifest", ""))
+    with transaction.atomic(using=using):
+        rows = Run.objects.using(using).filter(tenant=run.tenant, id=run.id)
+        rows.update(cursor={**run.cursor, "deleted": at.isoformat()})
+        note(using, run, actor, "delete", at, {"files": len(names)}, reason)
+
+
+def _cancel(using: str, run: Run, at: dt.datetime) -> None:
+    rows = Run.objects.using(using).filter(tenant=run.tenant, id=run.id)
+    going = rows.filter(state__in=(RunState.RUNNING, RunState.FAILED))
+    going.update(state=RunState.CANCELLED, finished_at=at)
+    run.refresh_from_db(using=using)

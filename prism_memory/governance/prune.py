@@ -1,0 +1,141 @@
+"""Let old events go, and keep the seals that were over them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+from operator import itemgetter
+from typing import Final
+
+from django.db import transaction
+
+from prism_memory import audit
+from prism_memory.errors import Conflict, Invalid
+from prism_memory.governance import pages
+from prism_memory.governance.chain import digest_of
+from prism_memory.governance.seals import EVENTS_AT_MOST, TRAIL
+from prism_memory.governance.verify import PRUNED
+from prism_memory.models import AuditEvent, AuditSeal
+from prism_memory.types import Actor
+
+SEALS_AT_MOST: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """What went.
+
+    Args:
+        events: How many.
+        seals: How many seals they were under, which stay.
+        through: Number of the last of those; 0 where nothing went.
+    """
+
+    events: int = 0
+    seals: int = 0
+    through: int = 0
+
+
+def prune(
+    *,
+    using: str,
+    tenant: str,
+    older_than_days: int,
+    actor: Actor,
+    at: dt.datetime,
+    reason: str = "",
+    most: int = EVENTS_AT_MOST,
+) -> Pruned:
+    """Delete the events of a tenant's oldest seals, while all under them are older.
+
+    In batches that each commit by themselves, each with an event that says so: without
+    it, seals with no events are found by ``verify``. What is not sealed stays.
+
+    Args:
+        older_than_days: Age that every event of a seal has passed, from 1.
+        reason: For the audit; no text content.
+        most: Events of one batch, unless a single seal has more.
+
+    Raises:
+        Invalid: The age is no integer from 1.
+        Conflict: The events of a seal are not those that it sealed: what was done
+            before stays done, and ``verify`` says what is wrong.
+        Unsupported: In a host's transaction that is not READ COMMITTED.
+    """
+    given: object = older_than_days
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        message = "older_than_days must be an integer from 1."
+        raise Invalid(message, field="older_than_days")
+    try:
+        before = at - dt.timedelta(days=older_than_days)
+    except OverflowError:
+        message = "older_than_days is before the calendar begins."
+        raise Invalid(message, field="older_than_days") from None
+    total = Pruned()
+    while True:
+        with transaction.atomic(using=using):
+            pages.own_seals(using, tenant)
+            seals = _oldest(using, tenant, before, most)
+            if not seals:
+                return total
+            done = _delete(using, tenant, seals, at)
+            audit.record(
+                using=using,
+                tenant=tenant,
+                actor=actor,
+                action=PRUNED,
+                target=TRAIL,
+                at=at,
+                reason=reason,
+                detail=vars(done),
+            )
+        total = Pruned(
+            total.events + done.events, total.seals + done.seals, done.through
+        )
+
+
+def _oldest(using: str, tenant: str, before: dt.datetime, most: int) -> list[AuditSeal]:
+    """Return the first seals that may go, of about ``most`` events; whole ones only."""
+    rows = AuditSeal.objects.using(using).filter(tenant=tenant, pruned_at__isnull=True)
+    found: list[AuditSeal] = []
+    events = 0
+    for seal in rows.order_by("number")[:SEALS_AT_MOST]:
+        if (seal.last_at or seal.at) >= before:
+            break
+        if found and events + seal.events > most:
+            break
+        found.append(seal)
+        events += seal.events
+    return found
+
+
+def _refuse_edited(using: str, tenant: str, seals: Sequence[AuditSeal]) -> None:
+    """Keep what shows an edit."""
+    first, last = seals[0].number, seals[-1].number
+    events = takewhile(
+        lambda row: row["seal"] <= last,
+        pages.sealed_events(using, tenant, from_seal=first),
+    )
+    found = {
+        number: digest_of(tenant, rows).value
+        for number, rows in groupby(events, key=itemgetter("seal"))
+    }
+    nothing = digest_of(tenant, ()).value
+    for seal in seals:
+        if found.get(seal.number, nothing) != bytes(seal.digest):
+            message = f"The events of seal {seal.number} are not those it sealed."
+            raise Conflict(message, field="seal")
+
+
+def _delete(
+    using: str, tenant: str, seals: Sequence[AuditSeal], at: dt.datetime
+) -> Pruned:
+    _refuse_edited(using, tenant, seals)
+    numbers = [seal.number for seal in seals]
+    events = AuditEvent.objects.using(using).filter(tenant=tenant, seal__in=numbers)
+    count = events._raw_delete(using)  # noqa: SLF001 - Django's own would load them
+    rows = AuditSeal.objects.using(using).filter(tenant=tenant, number__in=numbers)
+    rows.update(pruned_at=at)
+    return Pruned(count, len(numbers), numbers[-1])
