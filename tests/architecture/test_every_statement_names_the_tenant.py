@@ -263,7 +263,6 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             redaction=Redaction(),
             embedder="default",
         ),
-        **removal_calls(own, at),
         "share_with": lambda: lifecycle.share_with(**sharing, ids=[record_id]),
         "revoke_share": lambda: lifecycle.revoke_share(**sharing),
         "create_key": make_key,
@@ -286,6 +285,7 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
         "prune_traces": lambda: lifecycle.prune_traces(
             using="default", tenants=[TENANT], at=at, days=1
         ),
+        **removal_calls(own, at),
     }
 
 
