@@ -218,6 +218,14 @@ class Settings:
         maximum=60_000,
         limit=True,
     )
+    RETENTION_BATCH = Setting(
+        500,
+        help="Records that one application of retention deletes at most; of a sweep,"
+        " that go in one transaction, where 1,000 are the most.",
+        minimum=1,
+        maximum=5_000,
+        limit=True,
+    )
     EXPORT_STORAGE = Setting(
         "default",
         help="Alias of STORAGES that exports of whole scopes are written to; one that"
@@ -368,6 +376,7 @@ class Limits:
     recall_ids: int
     list_rows: int
     export_rows: int
+    retention_batch: int
     export_bytes: int
     export_milliseconds: int
     rerank_candidates: int

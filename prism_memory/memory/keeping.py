@@ -1,4 +1,4 @@
-"""The door's verbs over many records: export."""
+"""The door's verbs over many records: retention, export."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from django.utils import timezone
 from prism_memory.conf import Limits
 from prism_memory.governance import export_removal, exports
 from prism_memory.governance.export import Bounds, export_page
+from prism_memory.governance.retention import apply_retention
 from prism_memory.recall.options import limit as bounded
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,
     ExportPage,
     ExportState,
+    Retained,
+    Rules,
     Scope,
     check_bool,
     check_text,
@@ -156,6 +159,50 @@ class Keeping:
             at=timezone.now(),
             reason=self._reason(reason),
         )
+
+    def apply_retention(
+        self,
+        *,
+        max_age_days: int | None = None,
+        max_entries: int | None = None,
+        batch_size: int | None = None,
+        dry_run: bool = False,
+    ) -> Retained:
+        """Delete what is over these limits of exactly this scope, one batch at most.
+
+        Entries, turns and notes alone. The oldest of those remembered longer ago go
+        first, then, up to the rest of the batch, the lowest sequences of what is then
+        too many. What is derived from them is blocked, and stays. A hold keeps a record
+        even where it is one too many, and nothing newer goes in its stead. Call again
+        until nothing is deleted; policies sweep whole tenants.
+
+        Args:
+            max_age_days: Days that a record may be kept, from 0.
+            max_entries: Records that the scope may hold, from 0.
+            batch_size: Records to delete, 1 to 5,000; ``retention_batch`` when None.
+            dry_run: Change nothing, and tell what would go.
+
+        Raises:
+            Invalid: Neither limit is given, or one is no integer from 0.
+            LimitExceeded: ``batch_size`` is out of its bounds.
+            Conflict: Others keep the rows locked.
+            Unsupported: In a host's transaction that is not READ COMMITTED.
+        """
+        return apply_retention(
+            using=self.using,
+            scope=self.scope,
+            actor=self.actor,
+            rules=Rules(max_age_days=max_age_days, max_entries=max_entries),
+            batch_size=bounded(
+                self.limits, batch_size, "retention_batch", "batch_size"
+            ),
+            at=timezone.now(),
+            dry_run=check_bool(dry_run, "dry_run"),
+        )
+
+    async def aapply_retention(self, **kwargs: Any) -> Retained:  # noqa: ANN401
+        """Do as ``apply_retention``, for asynchronous code."""
+        return await sync_to_async(self.apply_retention)(**kwargs)
 
     async def aexport_memory(self, identity: Scope, **kwargs: Any) -> ExportPage:  # noqa: ANN401
         """Do as ``export_memory``, for asynchronous code."""

@@ -17,6 +17,7 @@ from prism_memory.conf import settings
 from prism_memory.signals import export_wanted, indexing_wanted, trace_wanted
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
+from prism_memory.tasks.sealing import seal
 from prism_memory.tasks.tracing import (
     keep_trace,
     on_trace_wanted,
@@ -32,6 +33,7 @@ __all__ = [
     "keep_trace",
     "prune_traces",
     "reinforce",
+    "seal",
     "sender",
     "sweep",
     "sweep_exports",
@@ -52,6 +54,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             # By the clock: a span would begin anew with each restart of beat.
             "schedule": crontab(hour="4", minute="17"),
             "options": {"expires": 86_400.0, **queue()},
+        },
+        "prism-memory-seal": {
+            "task": seal.name,
+            "schedule": crontab(minute="7"),
+            "options": {"expires": 3_600.0, **queue()},
         },
         "prism-memory-sweep-exports": {
             "task": sweep_exports.name,

@@ -19,7 +19,7 @@ OLD, NEW = "Alice lives in Lisbon.", "Alice lives in Porto."
 
 class TestCorrection:
     def test_it_replaces_the_words_and_blocks_what_derives(self, alice: Caller) -> None:
-        """B144, B145."""
+        """B144, B145, case_C36."""
         memory_id = alice.remember(OLD, key="home", metadata={"n": 1})
         alice.remember("She likes trams.", lineage={"source_ids": ["home"]})
 

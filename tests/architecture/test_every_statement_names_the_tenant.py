@@ -124,6 +124,12 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "adeep_recall": lambda: async_to_sync(memory.adeep_recall)("tea"),
         "aneighbors": lambda: async_to_sync(memory.aneighbors)("tea"),
         "apending": lambda: async_to_sync(memory.apending)(),
+        "apply_retention": lambda: memory.apply_retention(
+            max_age_days=0, max_entries=0
+        ),
+        "aapply_retention": lambda: async_to_sync(memory.aapply_retention)(
+            max_entries=0
+        ),
         "start_export": memory.start_export,
         "export_state": lambda: memory.export_state(memory.start_export().id),
         "open_export": lambda: memory.open_export(exported(memory))[1].close(),

@@ -103,6 +103,11 @@ RAW_SQL: Final = {
     "remember.resolve_ids": "Lineage may name any row in the chain, hidden or not.",
     "remember.resolve_keys": "As resolve_ids, by key.",
     "remember.upsert_records": "Writes.",
+    "retention.counted": "Counts what is due, in sight or not; shows no row.",
+    "retention.due": "What is due goes, in sight or not; shows ids only.",
+    "retention.lock_due": "As due.",
+    "retention.lowest": "As due.",
+    "retention.oldest": "As due.",
     "share.hold_shareable": "Has {visible}.",
     "share.shared": "Has {visible}.",
 }

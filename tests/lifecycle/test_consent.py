@@ -179,6 +179,7 @@ class TestGrantingAnew:
     """B142, B143: it lifts what this root blocked, and nothing else."""
 
     def test_the_record_and_all_derived_come_back(self):
+        """case_C36."""
         first, *_ = chain("a", "b", "c")
         memory = make_memory()
         memory.set_consent(first, visible=False)

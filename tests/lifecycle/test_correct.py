@@ -101,7 +101,7 @@ def embed_passages(texts: Any) -> Any:
 
 
 class TestWhatStays:
-    """B144."""
+    """B144, case_C36."""
 
     def test_all_but_the_words_stays(self):
         rich = Entry(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from typing import Any
 
@@ -417,7 +418,7 @@ class TestForgettingAThread:
     def test_a_long_chain_takes_one_tombstone_each(self) -> None:
         """Not one for each pair of the chain."""
         records = [make_record(f"n {n}") for n in range(70)]
-        for source, made in zip(records, records[1:], strict=False):
+        for source, made in itertools.pairwise(records):
             make_edge(made, source)
         assert make_memory().forget_thread().deleted == 70
         assert Tombstone.objects.count() == 70
@@ -425,7 +426,7 @@ class TestForgettingAThread:
 
 def checksum(owner: str) -> list[Any]:
     rows = Record.objects.filter(scope__owner=owner).order_by("id")
-    return [row for row in rows.values()]
+    return list(rows.values())
 
 
 def test_2501_records_of_a_thread_are_forgotten_and_no_other() -> None:

@@ -102,7 +102,9 @@ class TestSweep:
 
     def test_its_schedule_merges_into_the_hosts_own(self, settings):
         settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "SWEEP_SECONDS": 30}
-        entry, pruning = tasks.beat_schedule().values()
+        schedule = tasks.beat_schedule()
+        entry = schedule["prism-memory-sweep"]
+        pruning = schedule["prism-memory-prune-traces"]
         assert (entry["task"], entry["schedule"]) == (tasks.sweep.name, 30.0)
         assert entry["options"] == {"expires": 30.0}
         assert pruning["task"] == tasks.prune_traces.name

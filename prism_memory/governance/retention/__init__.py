@@ -1,0 +1,45 @@
+"""How long what is kept: limits of one scope, and the policies of a tenant."""
+
+from prism_memory.governance.retention.apply import apply_retention
+from prism_memory.governance.retention.policies import (
+    change_policy,
+    create_policy,
+    delete_policy,
+    enable_policy,
+    get_policy,
+    list_policies,
+    rules_of,
+)
+from prism_memory.governance.retention.previews import (
+    preview_policies,
+    preview_policy,
+    preview_rules,
+)
+from prism_memory.governance.retention.sweeping import (
+    Pass,
+    Position,
+    Swept,
+    list_runs,
+    sweep,
+    sweep_all,
+)
+
+__all__ = [
+    "Pass",
+    "Position",
+    "Swept",
+    "apply_retention",
+    "change_policy",
+    "create_policy",
+    "delete_policy",
+    "enable_policy",
+    "get_policy",
+    "list_policies",
+    "list_runs",
+    "preview_policies",
+    "preview_policy",
+    "preview_rules",
+    "rules_of",
+    "sweep",
+    "sweep_all",
+]
