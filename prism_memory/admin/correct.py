@@ -47,6 +47,8 @@ class CorrectForm(forms.Form):
     def clean_text(self) -> str:
         """Return the words with the line ends that were written, not those of HTML."""
         text: str = self.cleaned_data["text"]
+        if not text.strip():
+            raise forms.ValidationError(self.fields["text"].error_messages["required"])
         return text.replace("\r\n", "\n")
 
 

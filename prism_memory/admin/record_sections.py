@@ -46,8 +46,8 @@ def record_sections(record: Record) -> list[Section]:
     return [
         Section(_("Record"), _identity(record)),
         Section(_("Consent and gate"), _governance(record)),
-        _decisions(record),
         Section(_("Times"), _times(record)),
+        _decisions(record),
         _lineage(record, source_refs, known, UP),
         _lineage(record, children, known, DOWN),
         _tombstones(record, [ref, *source_refs]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
+from prism_memory.api.audit.views import AuditView
 from prism_memory.api.base import UnknownView
 from prism_memory.api.corrections.views import CorrectionView
 from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
@@ -29,6 +30,7 @@ urlpatterns = [
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
     path("shares", SharesView.as_view(), name="shares"),
+    path("audit", AuditView.as_view(), name="audit"),
     path("pending", PendingView.as_view(), name="pending"),
     path("limits", LimitsView.as_view(), name="limits"),
     path("health/live", LiveView.as_view(), name="health-live"),

@@ -133,6 +133,7 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/recall",
         "/recall/deep",
         "/shares",
+        "/audit",
         "/pending",
         "/limits",
         "/health/live",

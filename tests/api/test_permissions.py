@@ -62,6 +62,8 @@ ROWS = {
     ("shares", "DELETE"): Row(
         Permission.GOVERN, 204, query="?child=t2", in_thread=True
     ),
+    # Of a tenant's own keys only; these are an owner's. See test_audit.py.
+    ("audit", "GET"): Row(Permission.GOVERN, 403),
     ("pending", "GET"): Row(Permission.READ),
     ("limits", "GET"): Row(Permission.READ),
     ("health-live", "GET"): Row(None),
