@@ -269,7 +269,9 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             redaction=Redaction(),
             embedder="default",
         ),
-        "share_with": lambda: lifecycle.share_with(**sharing, ids=[record_id]),
+        "share_with": lambda: lifecycle.share_with(
+            **sharing, ids=[remember_one("cake")]
+        ),
         "revoke_share": lambda: lifecycle.revoke_share(**sharing),
         "create_key": make_key,
         "revoke_key": lambda: lifecycle.revoke_key(
