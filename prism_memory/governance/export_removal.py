@@ -8,6 +8,7 @@ import uuid
 from django.db import transaction
 
 from prism_memory import models
+from prism_memory.errors import NotVisible
 from prism_memory.governance import export_files as files
 from prism_memory.governance.export_state import KIND, Position, note, scope_of
 from prism_memory.governance.exports import find
@@ -32,6 +33,28 @@ def delete_export(
         Misconfigured: The storage failed; what is left goes with the next try.
     """
     _delete(using, find(using, scope, run_id), actor, at, reason)
+
+
+def delete_run(
+    *,
+    using: str,
+    tenant: str,
+    actor: Actor,
+    run_id: uuid.UUID,
+    at: dt.datetime,
+    reason: str = "",
+) -> None:
+    """Do as ``delete_export``, for an operator: whatever scope of the tenant it is of.
+
+    Raises:
+        NotVisible: The tenant has no such export.
+        Misconfigured: The storage failed; what is left goes with the next try.
+    """
+    rows = Run.objects.using(using).filter(tenant=tenant, kind=KIND, id=run_id)
+    run = rows.first()
+    if run is None:
+        raise NotVisible
+    _delete(using, run, actor, at, reason)
 
 
 def delete_exports(*, using: str, scope: Scope, actor: Actor, at: dt.datetime) -> int:

@@ -37,6 +37,7 @@ def start_export(
     include_unconsented: bool = False,
     compress: bool = False,
     reason: str = "",
+    wakes: bool = True,
 ) -> ExportState:
     """Begin to export all at and below ``scope``, or tell how far it is already.
 
@@ -46,6 +47,7 @@ def start_export(
         include_unconsented: Also what no consent was given for: the legal copy.
         compress: Write gzip.
         reason: For the audit; no text content.
+        wakes: Tell a worker; False for a caller who works on it by itself.
 
     Raises:
         NotVisible: Nothing was ever remembered there.
@@ -63,7 +65,8 @@ def start_export(
             note(using, run, actor, "start", at, options, reason)
         elif at - run.heartbeat_at < SILENT_AFTER and run.state == RunState.RUNNING:
             return state_of(run)
-        _announce(using, run)
+        if wakes:
+            _announce(using, run)
     return state_of(run)
 
 

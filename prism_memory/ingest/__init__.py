@@ -4,7 +4,16 @@ Parsing is pure, one file per format, and exported here; ``loading`` alone knows
 """
 
 from prism_memory.ingest.entries import BadEntry, Incoming, Selection
+from prism_memory.ingest.exported import Mapped, read_export
 from prism_memory.ingest.jsonl import read_jsonl
 from prism_memory.ingest.locomo import read_locomo
 
-__all__ = ["BadEntry", "Incoming", "Selection", "read_jsonl", "read_locomo"]
+__all__ = [
+    "BadEntry",
+    "Incoming",
+    "Mapped",
+    "Selection",
+    "read_export",
+    "read_jsonl",
+    "read_locomo",
+]

@@ -62,7 +62,7 @@ def read_jsonl(
     form = Form(tenant, owner_prefix)
     for number, line in enumerate(lines, 1):
         place = f"line {number}"
-        text = _decode(line, place, is_first=number == 1)
+        text = decode_line(line, place, is_first=number == 1)
         if not text.strip():
             continue
         fields = _fields(parse(text, place), place)
@@ -71,7 +71,15 @@ def read_jsonl(
             yield item
 
 
-def _decode(line: bytes, place: str, *, is_first: bool) -> str:
+def decode_line(line: bytes, place: str, *, is_first: bool) -> str:
+    """Return a line as text.
+
+    Args:
+        is_first: A byte order mark may stand before it.
+
+    Raises:
+        BadEntry: Too long, or not UTF-8.
+    """
     if len(line) > LINE_BYTES:
         message = f"over {LINE_BYTES} bytes."
         raise BadEntry(message, place=place)

@@ -10,6 +10,7 @@ from prism_memory.lifecycle.propagation import propagate_deletion
 from prism_memory.lifecycle.reinforce import reinforce
 from prism_memory.lifecycle.release_forgotten import release_forgotten
 from prism_memory.lifecycle.remember import Stored, remember
+from prism_memory.lifecycle.restore import link, restore
 from prism_memory.lifecycle.share import revoke_share, share_with
 from prism_memory.lifecycle.trace import prune_traces, write_trace
 
@@ -21,12 +22,14 @@ __all__ = [
     "forget",
     "forget_thread",
     "hold",
+    "link",
     "propagate_deletion",
     "prune_traces",
     "reinforce",
     "release",
     "release_forgotten",
     "remember",
+    "restore",
     "revoke_key",
     "revoke_share",
     "set_consent",

@@ -24,6 +24,7 @@ from prism_memory.types import (
     Kind,
     Lineage,
     Origin,
+    Restored,
     SourceRef,
     Trust,
     check_finite,
@@ -94,7 +95,8 @@ class Row:
     @property
     def default_consent(self) -> str:
         """Consent source when none is given; empty where none is assumed."""
-        if self.entry.kind not in CONSENTED:
+        assumed = self.entry.kind in CONSENTED and not isinstance(self.entry, Restored)
+        if not assumed:
             return ""
         return consent_source(self.origin.trust).value
 

@@ -53,6 +53,7 @@ from prism_memory.types.removals import (
     Stone,
     StonePage,
 )
+from prism_memory.types.restored import Derived, Restored
 from prism_memory.types.retention import (
     RETAINED_KINDS,
     SAID_KINDS,
@@ -122,6 +123,7 @@ __all__ = [
     "ConsentSource",
     "Corrected",
     "DeepRecalled",
+    "Derived",
     "EmbedderIdentity",
     "Entry",
     "ErasureLevel",
@@ -149,6 +151,7 @@ __all__ = [
     "ReadMode",
     "Recalled",
     "RefPage",
+    "Restored",
     "Retained",
     "Role",
     "Rules",

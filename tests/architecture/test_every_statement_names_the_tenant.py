@@ -30,10 +30,12 @@ from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,
     Consent,
+    Derived,
     Entry,
     Grant,
     Lineage,
     Permission,
+    Restored,
     SourceRef,
 )
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
@@ -244,6 +246,13 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
     at = timezone.now()
     rows = prepare([Entry("a")], origin=ADA, limits=Limits(), redaction=Redaction())
     sharing = {**own, "actor": SYSTEM, "child": make_scope().beside("t"), "at": at}
+    derived = (Derived(key="b"), Derived(external="m"), Derived(record=record_id))
+    back = prepare(
+        [Restored("c", derived=derived)],
+        origin=ADA,
+        limits=Limits(),
+        redaction=Redaction(),
+    )
     make_key = partial(
         lifecycle.create_key,
         **own,
@@ -273,6 +282,10 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             **sharing, ids=[remember_one("cake")]
         ),
         "revoke_share": lambda: lifecycle.revoke_share(**sharing),
+        "restore": lambda: lifecycle.restore(
+            **own, actor=SYSTEM, rows=back, embedder="default", at=at
+        ),
+        "link": lambda: lifecycle.link(**own, rows=back, at=at),
         "create_key": make_key,
         "revoke_key": lambda: lifecycle.revoke_key(
             using="default", key_id=make_key()[0].id, actor=SYSTEM, at=at

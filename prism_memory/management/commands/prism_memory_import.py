@@ -13,6 +13,7 @@ from prism_memory import ingest
 from prism_memory.conf import Limits
 from prism_memory.ingest import loading
 from prism_memory.ingest.jsonl import LINE_BYTES
+from prism_memory.management import restoring
 from prism_memory.management.command import FAILED, MemoryCommand, os_actor
 from prism_memory.management.draining import drain_tenants
 from prism_memory.management.options import (
@@ -38,6 +39,8 @@ class Command(MemoryCommand):
 Import conversations: each becomes an owner's memory, each session a source, each turn
 a record at the owner's level. Entries are written in batches, each whole or not at
 all. A second import changes nothing; one that was stopped goes on where it was.
+Of an export (prism_memory_export), what is missing is restored, and nothing that is
+there is overwritten.
 """
     examples = """\
 examples:
@@ -45,6 +48,8 @@ examples:
   manage.py prism_memory_import --format locomo locomo10.json --tenant acme \\
       --conversation conv-26 --owner-prefix trial- --embed
   manage.py prism_memory_import --format jsonl chats.jsonl --tenant acme --json
+  manage.py prism_memory_import --format export manifest.json --tenant acme \\
+      --trust-file
 
 exit codes:
   0    all is stored
@@ -59,8 +64,9 @@ exit codes:
         parser.add_argument(
             "--format",
             required=True,
-            choices=["locomo", "jsonl"],
-            help="locomo: an array of conversations; jsonl: one entry a line.",
+            choices=["locomo", "jsonl", "export"],
+            help="locomo: an array of conversations; jsonl: one entry a line; export:"
+            " a part of an export, or its manifest.json for all of them.",
         )
         add_tenant(parser, "Tenant to write to.", required=True)
         parser.add_argument(
@@ -83,11 +89,16 @@ exit codes:
             action="store_true",
             help="Embed in this process too, instead of leaving it to a worker.",
         )
+        restoring.add_options(parser)
         add_common(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = options["file"]
         _check_file(path)
+        if options["format"] == "export":
+            self._restore(path, options)
+            return
+        restoring.refuse_options(options)
         again = "Stopped. What is stored stays; the same command goes on from there."
         with self.refusals(interrupted=again):
             selection = ingest.Selection(options["conversation"], options["limit"])
@@ -130,6 +141,17 @@ exit codes:
             finally:
                 bar.close()
             return loaded
+
+    def _restore(self, path: Path, options: dict[str, Any]) -> None:
+        again = "Stopped. What is stored stays; the same command goes on from there."
+        bar = Progress(
+            self.progress_stream(), "Restoring", TOTAL, silent=options["verbosity"] < 1
+        )
+        with self.refusals(interrupted=again):
+            found = restoring.restore_file(path, options, bar)
+            if options["embed"]:
+                self._embed(options)
+        self.answer(found, options, restoring.told(found))
 
     def _embed(self, options: dict[str, Any]) -> None:
         done = drain_tenants(

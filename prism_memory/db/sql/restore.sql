@@ -1,0 +1,40 @@
+-- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in.
+
+-- name: find_named
+-- Records by what they are called, each in a scope of its own.
+SELECT record.id, record.scope_id, record.kind, record.namespace, record.partition,
+       record.key, record.gate_reason
+  FROM unnest(%(scope_ids)s::uuid[], %(kinds)s::text[], %(namespaces)s::text[],
+              %(partitions)s::text[], %(keys)s::text[])
+       AS given(scope_id, kind, namespace, partition, key)
+  JOIN prism_memory_record AS record
+    ON record.scope_id = given.scope_id AND record.kind = given.kind
+   AND record.namespace = given.namespace AND record.partition = given.partition
+   AND record.key = given.key
+ WHERE record.tenant = %(tenant)s::text;
+
+-- name: complete
+-- What a record has that no entry gives. ``late`` ones stay out of sight for now.
+UPDATE prism_memory_record AS record
+   SET created_at = coalesce(given.created_at, record.created_at),
+       changed_at = given.changed_at,
+       uses = given.uses,
+       gate = CASE WHEN given.late THEN 'quarantined' ELSE record.gate END,
+       gate_reason = CASE WHEN given.late THEN %(reason)s::text
+                          ELSE record.gate_reason END
+  FROM unnest(%(ids)s::uuid[], %(created_ats)s::timestamptz[],
+              %(changed_ats)s::timestamptz[], %(uses)s::bigint[],
+              %(lates)s::boolean[]) AS given(id, created_at, changed_at, uses, late)
+ WHERE record.tenant = %(tenant)s::text AND record.id = given.id;
+
+-- name: open
+UPDATE prism_memory_record AS record
+   SET gate = 'open', gate_reason = ''
+ WHERE record.tenant = %(tenant)s::text AND record.id = ANY(%(ids)s::uuid[])
+   AND record.gate_reason = %(reason)s::text;
+
+-- name: any_late
+SELECT EXISTS (
+  SELECT FROM prism_memory_record AS record
+   WHERE record.tenant = %(tenant)s::text AND record.gate = 'quarantined'
+     AND record.gate_reason = %(reason)s::text) AS found;

@@ -1,0 +1,110 @@
+"""Write what an export holds, batch by batch."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from django.utils import timezone
+
+from prism_memory import audit, lifecycle
+from prism_memory.conf import Limits, Settings, settings
+from prism_memory.lifecycle.entries import Row, prepare
+from prism_memory.redaction import Redaction
+from prism_memory.types import Actor, Entry, Origin, Scope, Trust
+
+TAKEN: Final = ("text_characters", "payload_bytes", "lineage_sources")
+"""Limits that a restored record need not meet: it met those of where it came from."""
+
+
+@dataclass(frozen=True)
+class Restoring:
+    """Restores entries of one scope at a time.
+
+    Args:
+        origin: Of entries whose file is not believed.
+        links: Only link what waits for it.
+    """
+
+    using: str
+    actor: Actor
+    origin: Origin
+    links: bool = False
+
+    def __call__(self, scope: Scope, entries: Sequence[Entry]) -> int:
+        """Restore the entries; return how many were missing.
+
+        Raises:
+            Invalid: An entry cannot be stored; the error names the field.
+            LimitExceeded: An entry is over a hard cap.
+        """
+        rows = self._rows(entries)
+        now = timezone.now()
+        if self.links:
+            return lifecycle.link(using=self.using, scope=scope, rows=rows, at=now)
+        return lifecycle.restore(
+            using=self.using,
+            scope=scope,
+            actor=self.actor,
+            rows=rows,
+            embedder=settings.EMBEDDER,
+            at=now,
+        )
+
+    def _rows(self, entries: Sequence[Entry]) -> tuple[Row, ...]:
+        caps = {name: int(_setting(name)) for name in TAKEN}
+        most = caps["text_characters"]
+        return prepare(
+            [_fitting(entry, most) for entry in entries],
+            origin=self.origin,
+            limits=Limits(caps),
+            redaction=Redaction.configured(),
+        )
+
+
+def _setting(name: str) -> float:
+    return getattr(Settings, name.upper()).maximum or 0
+
+
+def _fitting(entry: Entry, most: int) -> Entry:
+    """Leave out index texts longer than a caller may give: they are made anew."""
+    long = {
+        name: None
+        for name in ("lexical_text", "embed_text")
+        if len(getattr(entry, name) or "") > most
+    }
+    return replace(entry, **long) if long else entry  # type: ignore[arg-type]
+
+
+def imported(actor: Actor) -> Origin:
+    """Return who vouches for what a file says and nobody else does."""
+    return Origin(Trust.DOCUMENT, actor.name)
+
+
+def note(
+    *,
+    using: str,
+    tenant: str,
+    actor: Actor,
+    target: str,
+    records: int,
+    changed: int,
+    trusted: bool,
+    at: dt.datetime,
+) -> None:
+    """Add a restoring to the audit.
+
+    Args:
+        target: Hash of the file; its name may be somebody's.
+    """
+    audit.record(
+        using=using,
+        tenant=tenant,
+        actor=actor,
+        action="memory.restore",
+        target=target,
+        at=at,
+        detail={"records": records, "changed": changed, "trusted": trusted},
+    )

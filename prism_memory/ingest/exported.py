@@ -1,0 +1,201 @@
+"""Lines of an export: one record each, as ``governance`` writes them. Pure.
+
+{"format": "prism_memory/1", "scope": {"owner": "ada", …}, "kind": "entry", …}
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+from prism_memory.errors import Invalid
+from prism_memory.ingest.entries import BadEntry, Incoming, placed
+from prism_memory.ingest.json_stream import parse
+from prism_memory.ingest.jsonl import decode_line
+from prism_memory.types import (
+    PORTABLE,
+    Consent,
+    Derived,
+    Kind,
+    Origin,
+    Restored,
+    Scope,
+    SourceRef,
+    check_text,
+)
+
+PLAIN: Final = (
+    "kind",
+    "tier",
+    "namespace",
+    "partition",
+    "key",
+    "text",
+    "lexical_text",
+    "embed_text",
+    "language",
+    "metadata",
+    "importance",
+    "sequence",
+    "uses",
+)
+TIMES: Final = (
+    "created_at",
+    "changed_at",
+    "happened_at",
+    "expires_at",
+    "valid_from",
+    "valid_to",
+)
+OTHERS: Final = ("format", "id", "scope", "trust", "writer", "consent", "source")
+KNOWN: Final = frozenset({*PLAIN, *TIMES, *OTHERS, "lineage"})
+KINDS: Final = frozenset({Kind.ENTRY, Kind.TURN, Kind.NOTE})
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Where an export is restored to, and how.
+
+    Args:
+        owner: Instead of the file's only one; empty: those of the file.
+        owner_prefix: Put before each owner's name.
+        trusted: The file says who vouches for its words.
+        renumber: Give new sequence numbers, in the file's order.
+    """
+
+    tenant: str
+    owner: str = ""
+    owner_prefix: str = ""
+    trusted: bool = False
+    renumber: bool = False
+
+
+def read_export(
+    lines: Iterable[tuple[str, bytes]], *, mapped: Mapped
+) -> Iterator[Incoming]:
+    """Yield the records of an export. Blank lines are skipped.
+
+    Args:
+        lines: Each with its place, for people.
+
+    Raises:
+        BadEntry: A line is no record of this format; the message names line and field.
+    """
+    owners: set[str] = set()
+    for place, line in lines:
+        text = decode_line(line, place, is_first=False)
+        if not text.strip():
+            continue
+        fields = _fields(parse(text, place), place)
+        scope = placed(partial(_scope, fields, mapped, owners), place)
+        entry = placed(partial(_entry, fields, mapped), place)
+        yield Incoming(scope, entry, place)
+
+
+def _fields(value: object, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict) or value.get("format") != PORTABLE:
+        message = f"must be an object whose format is {PORTABLE!r}."
+        raise BadEntry(message, place=place, field="format")
+    if not value.keys() <= KNOWN:
+        message = "holds a field that this format has not."
+        raise BadEntry(message, place=place)
+    for name in ("scope", "kind", "key", "text", "writer", "trust"):
+        if value.get(name) is None:
+            message = f"{name} is missing."
+            raise BadEntry(message, place=place, field=name)
+    return value
+
+
+def _scope(fields: Mapping[str, Any], mapped: Mapped, owners: set[str]) -> Scope:
+    given = _object(fields["scope"], "scope", ("tenant", "owner", "agent", "thread"))
+    names = {level: given.get(level, "") for level in ("owner", "agent", "thread")}
+    owner = check_text(names["owner"], "scope.owner")
+    if mapped.owner:
+        owners.add(owner)
+        if not owner or len(owners) > 1:
+            message = "Only an export of one owner can be given to another."
+            raise Invalid(message, field="scope.owner")
+        owner = mapped.owner
+    names["owner"] = f"{mapped.owner_prefix}{owner}" if owner else ""
+    return Scope(mapped.tenant, **names)
+
+
+def _entry(fields: Mapping[str, Any], mapped: Mapped) -> Restored:
+    origin = Origin(fields["trust"], fields["writer"])
+    plain = {name: fields[name] for name in PLAIN if fields.get(name) is not None}
+    times: dict[str, Any] = {name: _time(fields.get(name), name) for name in TIMES}
+    entry = Restored(
+        **plain,
+        **times,
+        consent=_consent(fields.get("consent")),
+        source=_source(fields.get("source")),
+        origin=origin if mapped.trusted else None,
+        derived=_derived(fields.get("lineage")),
+    )
+    if entry.kind not in KINDS:
+        message = "kind must be entry, turn or note."
+        raise Invalid(message, field="kind")
+    return replace(entry, sequence=None) if mapped.renumber else entry
+
+
+def _consent(value: object) -> Consent | None:
+    if value is None:
+        return None
+    names = ("source", "label", "visible", "granted_at")
+    given = _object(value, "consent", names)
+    return Consent(
+        given.get("source", ""),
+        given.get("label", ""),
+        given.get("visible", True),
+        _time(given.get("granted_at"), "consent.granted_at"),
+    )
+
+
+def _source(value: object) -> SourceRef | None:
+    if value is None:
+        return None
+    given = _object(value, "source", ("key", "uri", "ordinal"))
+    return SourceRef(given.get("key", ""), given.get("ordinal"), given.get("uri", ""))  # type: ignore[arg-type] # checked there
+
+
+def _derived(value: object) -> tuple[Derived, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        message = "lineage must be a list."
+        raise Invalid(message, field="lineage")
+    return tuple(_one_derived(item) for item in value)
+
+
+def _one_derived(value: object) -> Derived:
+    names = ("level", "key", "kind", "namespace", "partition", "external", "record")
+    given = _object(value, "lineage", names)
+    if (record := given.get("record")) is not None:
+        try:
+            given["record"] = uuid.UUID(record)
+        except (ValueError, AttributeError, TypeError):
+            message = "lineage.record must be a UUID."
+            raise Invalid(message, field="lineage.record") from None
+    return Derived(**given)
+
+
+def _object(value: object, name: str, names: Iterable[str]) -> dict[str, Any]:
+    if not isinstance(value, dict) or not value.keys() <= set(names):
+        message = f"{name} must be an object of {', '.join(names)}."
+        raise Invalid(message, field=name)
+    return dict(value)
+
+
+def _time(value: object, name: str) -> dt.datetime | None:
+    """Return a time; one without an offset is refused where it is stored."""
+    if value is None:
+        return None
+    try:
+        return dt.datetime.fromisoformat(value)  # type: ignore[arg-type] # else TypeError
+    except (TypeError, ValueError):
+        message = f"{name} must be a time in ISO 8601, with its offset."
+        raise Invalid(message, field=name) from None

@@ -1,0 +1,208 @@
+"""Bring back what an export holds: add what is missing, overwrite nothing.
+
+A record must not be seen before what it is derived from is known, for that may be
+blocked. One whose source comes later in the file waits behind the gate until ``link``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import transaction
+
+from prism_memory import integrity
+from prism_memory.db import queries
+from prism_memory.db.queries import named
+from prism_memory.lifecycle.entries import Row
+from prism_memory.lifecycle.lineage import write_edges
+from prism_memory.lifecycle.remember import remember
+from prism_memory.lifecycle.tombstones import hold_lineage
+from prism_memory.types import Actor, Derived, Restored, Scope
+
+LATE: Final = "restored before what it derives from"
+
+Name = tuple[uuid.UUID, str, str, str, str]
+"""Id of the scope, kind, namespace, partition and key: what makes a record one."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A record that is there.
+
+    Args:
+        late: It waits to be linked.
+    """
+
+    id: uuid.UUID
+    late: bool
+
+
+def restore(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    rows: Sequence[Row],
+    embedder: str,
+    at: dt.datetime,
+) -> int:
+    """Store those of the rows that are not there; return how many. All, or none.
+
+    What is there stays as it is, whatever the file says of it: also what was revoked
+    or is held.
+
+    Args:
+        rows: Made of ``Restored`` entries.
+    """
+    with transaction.atomic(using=using):
+        hold_lineage(using=using, tenant=scope.tenant)
+        known = _find(using, scope.tenant, (_name(scope, row) for row in rows))
+        new = [row for row in rows if _name(scope, row) not in known]
+        stored = remember(
+            using=using, scope=scope, actor=actor, rows=new, embedder=embedder, at=at
+        )
+        made = dict(zip(stored.ids, new, strict=True))
+        late = _link(using, scope, made, at, final=False)
+        _complete(using, scope.tenant, made, late)
+        integrity.sign(using=using, tenant=scope.tenant, record_ids=list(made))
+    return len(made)
+
+
+def link(*, using: str, scope: Scope, rows: Sequence[Row], at: dt.datetime) -> int:
+    """Link those of the rows that wait for it, and show them; return how many."""
+    with transaction.atomic(using=using):
+        hold_lineage(using=using, tenant=scope.tenant)
+        known = _find(using, scope.tenant, (_name(scope, row) for row in rows))
+        waiting = {
+            known[name].id: row
+            for row in rows
+            if (name := _name(scope, row)) in known and known[name].late
+        }
+        _link(using, scope, waiting, at, final=True)
+        given = {"tenant": scope.tenant, "ids": list(waiting), "reason": LATE}
+        with integrity.carried(
+            using=using, tenant=scope.tenant, record_ids=list(waiting)
+        ):
+            queries.execute(using, named("restore")["open"], given)
+    return len(waiting)
+
+
+def is_late(*, using: str, tenant: str) -> bool:
+    """Tell whether anything of a tenant waits to be linked. One query."""
+    given = {"tenant": tenant, "reason": LATE}
+    (row,) = queries.fetch(using, named("restore")["any_late"], given)
+    return bool(row["found"])
+
+
+def _name(scope: Scope, row: Row) -> Name:
+    return (scope.id, *row.identity)
+
+
+def _find(using: str, tenant: str, names: Iterable[Name]) -> dict[Name, Found]:
+    asked = list(dict.fromkeys(names))
+    columns = [list(column) for column in zip(*asked, strict=True)] or [[]] * 5
+    fields = ("scope_ids", "kinds", "namespaces", "partitions", "keys")
+    given = {"tenant": tenant, **dict(zip(fields, columns, strict=True))}
+    return {
+        (
+            row["scope_id"],
+            row["kind"],
+            row["namespace"],
+            row["partition"],
+            row["key"],
+        ): Found(row["id"], row["gate_reason"] == LATE)
+        for row in queries.fetch(using, named("restore")["find_named"], given)
+    }
+
+
+def _entry(row: Row) -> Restored:
+    assert isinstance(row.entry, Restored)  # noqa: S101 - what ``restore`` takes
+    return row.entry
+
+
+def _link(
+    using: str,
+    scope: Scope,
+    rows: Mapping[uuid.UUID, Row],
+    at: dt.datetime,
+    *,
+    final: bool,
+) -> set[uuid.UUID]:
+    """Write down what records derive from; return those of which not all is there.
+
+    Args:
+        final: What is not there now is something outside.
+    """
+    derived = {i: _entry(row).derived for i, row in rows.items() if _entry(row).derived}
+    if not derived:
+        return set()
+    refs = _refs(using, scope, {one for given in derived.values() for one in given})
+    late = set()
+    sources: dict[uuid.UUID, list[str]] = {}
+    for record_id, given in derived.items():
+        found = [
+            refs.get(one) or (_outside(scope, one) if final else "") for one in given
+        ]
+        sources[record_id] = [ref for ref in found if ref]
+        if not all(found):
+            late.add(record_id)
+    write_edges(using=using, scope=scope, sources=sources, at=at)
+    return late
+
+
+def _refs(using: str, scope: Scope, derived: Iterable[Derived]) -> dict[Derived, str]:
+    """Return the ref of each that is there, or was never one of this app's records."""
+    names = {
+        one: (
+            one.place(scope).id,
+            one.kind.value,
+            one.namespace,
+            one.partition,
+            one.key,
+        )
+        for one in derived
+        if one.key
+    }
+    found = _find(using, scope.tenant, names.values())
+    refs = {
+        one: f"record:{found[name].id}" for one, name in names.items() if name in found
+    }
+    return refs | _by_id(using, scope, [one for one in derived if not one.key])
+
+
+def _by_id(using: str, scope: Scope, derived: Sequence[Derived]) -> dict[Derived, str]:
+    given = {
+        "tenant": scope.tenant,
+        "scope_ids": [level.id for level in scope.chain()],
+        "ids": [one.record for one in derived if one.record],
+    }
+    rows = queries.fetch(using, named("remember")["resolve_ids"], given)
+    there = {row["id"] for row in rows}
+    return {
+        one: f"record:{one.record}" if one.record in there else _outside(scope, one)
+        for one in derived
+    }
+
+
+def _outside(scope: Scope, one: Derived) -> str:
+    return f"ext:{one.place(scope).id}:{one.external or one.key or one.record}"
+
+
+def _complete(
+    using: str, tenant: str, made: Mapping[uuid.UUID, Row], late: set[uuid.UUID]
+) -> None:
+    entries = {record_id: _entry(row) for record_id, row in made.items()}
+    given = {
+        "tenant": tenant,
+        "reason": LATE,
+        "ids": list(entries),
+        "created_ats": [entry.created_at for entry in entries.values()],
+        "changed_ats": [entry.changed_at for entry in entries.values()],
+        "uses": [entry.uses for entry in entries.values()],
+        "lates": [record_id in late for record_id in entries],
+    }
+    queries.execute(using, named("restore")["complete"], given)
