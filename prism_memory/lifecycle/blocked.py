@@ -33,7 +33,7 @@ def holds(*, using: str, scope: Scope, rows: int, cursor: str | None) -> HoldPag
     Raises:
         Invalid: The cursor is none of this list.
     """
-    chain = scope.chain()
+    chain = tuple(scope.chain())
     given = {
         "tenant": scope.tenant,
         "scope_id": scope.id,

@@ -11,7 +11,7 @@ from prism_memory import audit
 from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import LegalHold, Record, Source
-from prism_memory.types import NAME_BYTES, Actor, Held, HoldLevel, Scope, check_text
+from prism_memory.types import Actor, Held, HoldLevel, Scope, check_name
 
 
 def hold(
@@ -38,11 +38,12 @@ def hold(
 
     Raises:
         Invalid: Both ids, or a matter that cannot be stored.
+        LimitExceeded: A matter of over 256 bytes.
         NotVisible: No such record or source in this scope.
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
     level, target = _target(scope, record_id, source_id)
-    matter = _checked(matter)
+    matter = check_name(matter, "matter", blank=True)
     with transaction.atomic(using=using):
         # Whoever deletes has this lock: it sees the hold, or is done.
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
@@ -116,13 +117,6 @@ def _target(
     if source_id is not None:
         return HoldLevel.SOURCE, f"source:{source_id}"
     return HoldLevel.SCOPE, f"scope:{scope.id}"
-
-
-def _checked(matter: str) -> str:
-    if len(check_text(matter, "matter").encode()) > NAME_BYTES:
-        message = f"matter is over {NAME_BYTES} bytes."
-        raise Invalid(message, field="matter")
-    return matter
 
 
 def _lock_there(

@@ -58,6 +58,7 @@ class Holding:
 
         Raises:
             Invalid: Both ids, or a matter that cannot be stored.
+            LimitExceeded: A matter of over 256 bytes.
             NotVisible: No such record or source in this scope.
             Unsupported: In a host's transaction that is not READ COMMITTED.
         """
