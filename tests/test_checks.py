@@ -560,3 +560,27 @@ def test_traces_that_nobody_writes_are_told(
     with configured(TRACES=wish):
         messages = checks.check_traces()
     assert ids(messages) == (["W028"] if warned else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        ({}, set()),
+        ({"INTEGRITY_KEYS": {"k1": "x" * 32}}, set()),
+        ({"INTEGRITY_KEYS": {"k1": "x" * 31}}, {"prism_memory.E040"}),
+        ({"INTEGRITY_KEYS": {"k1": 1}}, {"prism_memory.E040"}),
+        ({"INTEGRITY_KEYS": ["k1"]}, {"prism_memory.E003"}),
+        (
+            {"INTEGRITY_KEYS": {"k1": "x" * 32}, "INTEGRITY_KEY": "k2"},
+            {"prism_memory.E040"},
+        ),
+    ],
+    ids=str,
+)
+def test_keys_that_cannot_sign_are_reported(
+    settings: Any, given: dict[str, Any], ids: set[str]
+) -> None:
+    settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, **given}
+    found = checks.check_settings()
+    assert {message.id for message in found} == ids
+    assert "xxxx" not in str(found)

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import links
-from prism_memory.admin.badges import badge, moment
+from prism_memory.admin.badges import badge, moment, number
 from prism_memory.admin.characters import shown
 from prism_memory.admin.filters import ExactNameField, FilterForm
 from prism_memory.admin.keyset import Order
@@ -36,7 +36,11 @@ class AuditFilter(FilterForm):
     target = ExactNameField(label=_("Target, exactly"))
     since = LocalTimeField(label=_("From"))
     until = LocalTimeField(label=_("Before"))
+    seal = forms.IntegerField(
+        label=_("Under seal"), required=False, min_value=1, max_value=2**63 - 1
+    )
     exact = {
+        "seal": "seal",
         "action": "action",
         "actor": "actor",
         "target": "target",
@@ -94,6 +98,7 @@ class AuditAdmin(TenantAdmin):
             (_("Actor"), self.by(row)),
             (_("Reason"), shown(row.reason)),
             (_("Details"), self.details(row)),
+            (_("Under seal"), "" if row.seal is None else number(row.seal)),
             (_("Id"), links.code(row.id)),
             (_("See also"), same),
         ]

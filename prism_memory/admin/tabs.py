@@ -10,11 +10,13 @@ from prism_memory.admin import links
 from prism_memory.models import (
     AccessKey,
     AuditEvent,
+    AuditSeal,
     EmbeddingSpace,
     RecallTrace,
     Record,
     Run,
     Scope,
+    ShareGrant,
     Source,
     Tombstone,
 )
@@ -24,13 +26,15 @@ OF_TENANT: tuple[tuple[type[Model], object], ...] = (
     (Source, _("Sources")),
     (Record, _("Records")),
     (Tombstone, _("Tombstones")),
+    (ShareGrant, _("Shares")),
     (EmbeddingSpace, _("Vectors")),
     (RecallTrace, _("Recalls")),
     (Run, _("Runs")),
     (AuditEvent, _("Audit")),
+    (AuditSeal, _("Seals")),
     (AccessKey, _("Access keys")),
 )
-OF_INSTALLATION = (Run, AuditEvent)
+OF_INSTALLATION = (Run, AuditEvent, AuditSeal)
 
 
 def tabs(

@@ -17,6 +17,7 @@ from prism_memory.errors import (
     LimitExceeded,
     Misconfigured,
 )
+from prism_memory.integrity import keyring
 from prism_memory.recall.options import check_values
 from prism_memory.recall.scoring import check_factors
 from prism_memory.types import Options
@@ -32,6 +33,7 @@ def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
         *unimportable(),
         *unusable_factors(),
         *unusable_defaults(),
+        *unusable_keys(),
     ]
 
 
@@ -146,4 +148,19 @@ def unusable_defaults() -> Iterator[checks.CheckMessage]:
         yield checks.Error(
             f"{NAMESPACE}['SEARCH_DEFAULTS'] cannot be used: {error}",
             id="prism_memory.E030",
+        )
+
+
+def unusable_keys() -> Iterator[checks.CheckMessage]:
+    """Report keys that cannot sign: each read and write would raise."""
+    keys: object = settings.INTEGRITY_KEYS
+    if not isinstance(keys, Mapping):
+        return  # reported as of another type
+    try:
+        keyring()
+    except Misconfigured as error:
+        yield checks.Error(
+            f"{NAMESPACE}[{error.field!r}] cannot be used: {error}",
+            hint=Settings.INTEGRITY_KEYS.help,
+            id="prism_memory.E040",
         )

@@ -17,6 +17,7 @@ from prism_memory.admin.runs import duration, progress
 from prism_memory.models import (
     AccessKey,
     AuditEvent,
+    AuditSeal,
     EmbeddingSpace,
     RecallTrace,
     Record,
@@ -35,7 +36,8 @@ from tests.admin.rows import (
     make_trace_row,
     scope_row,
 )
-from tests.factories import make_record, make_scope, make_tombstone
+from tests.factories import NOON, make_record, make_scope, make_tombstone
+from tests.governed import make_seal
 
 pytestmark = pytest.mark.django_db
 
@@ -49,6 +51,7 @@ ALL = (
     RecallTrace,
     Run,
     AuditEvent,
+    AuditSeal,
     AccessKey,
 )
 
@@ -59,6 +62,7 @@ def test_no_page_adds_changes_or_deletes(root: Client, rf: Any, model: Any) -> N
     make_record()
     make_run()
     make_event()
+    make_seal("acme")
     make_key()
     make_tombstone(make_record("Another."))
     page = admin.site.get_model_admin(model)
@@ -242,6 +246,7 @@ def rows_with_all_parts() -> list[Any]:
         *(make_tombstone(derived, supersedes_ref=ref), *Source.objects.all()),
         *(*EmbeddingSpace.objects.all(), Tenant.objects.get(name="acme")),
         make_trace_row(record.id, degraded="some records have no vector yet"),
+        make_seal("acme", content=bytes(32), violations=1, pruned_at=NOON),
     ]
 
 

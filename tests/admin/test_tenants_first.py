@@ -13,12 +13,14 @@ from prism_memory.admin import links
 from prism_memory.models import (
     AccessKey,
     AuditEvent,
+    AuditSeal,
     Embedding,
     EmbeddingSpace,
     RecallTrace,
     Record,
     Run,
     Scope,
+    ShareGrant,
     Source,
     Tenant,
     Tombstone,
@@ -26,11 +28,24 @@ from prism_memory.models import (
 from prism_memory.types import SourceRef
 from tests.admin.rows import make_event, make_key, make_run, make_trace_row, scope_row
 from tests.capture import captured, tenant_in_every_statement
-from tests.factories import NOON, make_record, make_scope, make_tombstone
+from tests.factories import (
+    NOON,
+    make_memory,
+    make_record,
+    make_scope,
+    make_tombstone,
+)
+from tests.governed import make_seal
 
 pytestmark = pytest.mark.django_db
 
-OF_TENANTS = (Scope, Source, Record, Tombstone, RecallTrace, Run, AuditEvent)
+OF_TENANTS = (
+    *(Scope, Source, Record, Tombstone, ShareGrant),
+    RecallTrace,
+    Run,
+    AuditEvent,
+    AuditSeal,
+)
 ALL = (*OF_TENANTS, Tenant, EmbeddingSpace, AccessKey)
 
 
@@ -41,8 +56,10 @@ def record() -> Record:
     make_tombstone(record, cleared_at=NOON)
     make_run()
     make_event()
+    make_seal("acme")
     make_key()
     make_trace_row(record.id)
+    make_memory().share_with("chat-2", [make_record("Tea.").id])
     return record
 
 
@@ -67,6 +84,9 @@ def pages(record: Record) -> Iterator[str]:
     yield links.row_page(record, "consent") + "?visible=0"
     yield links.row_page(record, "consent") + "?visible=1"
     yield links.row_page(AccessKey.objects.all()[0], "revoke")
+    share = ShareGrant.objects.get()
+    yield links.row_page(share)
+    yield links.row_page(share, "revoke")
     yield links.page(AccessKey, "add")
 
 
@@ -90,6 +110,7 @@ def test_every_statement_of_every_deed_names_the_tenant(
         (links.row_page(record, "consent"), {"visible": "1", "reason": "asked"}),
         (links.row_page(space, "retry"), {"tenant": "acme"}),
         (links.row_page(AccessKey.objects.get(), "revoke"), {}),
+        (links.row_page(ShareGrant.objects.get(), "revoke"), {"reason": "asked"}),
     ]
     for address, given in deeds:
         with tenant_in_every_statement("acme") as seen:

@@ -44,6 +44,9 @@ READS: Final[Reads] = {
         deadline_seconds=60,
         reinforce=True,
     ),
+    "recall, shared": lambda memory, _: memory.recall(
+        "tea", share_from_parent_thread_id="sharing", explain=True
+    ),
     "deep_recall": lambda memory, _: memory.deep_recall("tea", force_hard=True),
     "neighbors": lambda memory, _: memory.neighbors("tea"),
     "recall of nothing": lambda memory, _: memory.recall("tea", top_k=0),
@@ -57,6 +60,16 @@ READS: Final[Reads] = {
 
 
 WRITES: Final = {"remember", "set_consent"}
+
+GOVERNED: Final = {
+    "prism_memory_auditseal",
+    "prism_memory_consentgrant",
+    "prism_memory_erasurereceipt",
+    "prism_memory_legalhold",
+    "prism_memory_manifestblock",
+    "prism_memory_retentionpolicy",
+}
+"""What verbs have tables for, and no read looks for rows of its own in."""
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +88,8 @@ def memory(_only_the_read_could_write: None) -> Memory:
     ids = memory.remember([turn, "Tea."], wait=True).accepted
     make_memory(make_scope(thread="")).remember("Everyone here drinks tea.")
     memory.remember("Still without a vector: tea.")
+    sharing = make_memory(make_scope(thread="sharing"))
+    sharing.share_with("chat-1", sharing.remember("Tea is shared.").accepted)
     lifecycle.write_trace(using="default", trace=make_trace(*ids))
     lifecycle.reinforce(
         using="default", tenant="acme", ids=ids, query_sha256=bytes(32), at=NOON
@@ -177,4 +192,5 @@ def test_every_table_has_a_row_to_be_written(memory: Memory) -> None:
         "prism_memory_lineageedge",
         "prism_memory_run",
         "prism_memory_tombstone",
+        *GOVERNED,
     }
