@@ -1,4 +1,4 @@
-"""Holds keep: whatever deletes or overwrites passes over them, and they hide nothing."""
+"""Holds keep: whatever deletes or overwrites passes over them. They hide nothing."""
 
 from __future__ import annotations
 
@@ -205,9 +205,7 @@ class TestReleasing:
         assert counts() == before
         assert LegalHold.objects.get().released_at is None
 
-    def test_a_hold_above_is_not_the_threads_to_release(
-        self, record_id: uuid.UUID
-    ) -> None:
+    def test_a_hold_above_is_not_the_threads_to_release(self) -> None:
         held = make_memory(CHAIN[-1]).hold()
         with pytest.raises(NotVisible):
             make_memory().release(held.id)

@@ -81,7 +81,7 @@ def source(db: None) -> uuid.UUID:
 VERBS: dict[str, tuple[Callable[[Any, uuid.UUID], Any], str, bool]] = {
     "forget": (lambda m, i: m.forget(i), "forgotten", False),
     "hold": (lambda m, i: m.forget(i, hold=True), "legal_hold", True),
-    "thread": (lambda m, i: m.forget_thread(), "forgotten", False),
+    "thread": (lambda m, _: m.forget_thread(), "forgotten", False),
     "revoke": (lambda m, i: m.set_consent(i, visible=False), "revoked", False),
     "correct": (lambda m, i: m.correct(i, "other"), "corrected", False),
 }

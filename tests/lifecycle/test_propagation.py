@@ -69,9 +69,8 @@ def book(db: None) -> list[uuid.UUID]:
 
 
 class TestDeleting:
-    def test_a_source_goes_with_all_that_derives_from_it(
-        self, book: list[uuid.UUID]
-    ) -> None:
+    @pytest.mark.usefixtures("book")
+    def test_a_source_goes_with_all_that_derives_from_it(self) -> None:
         """B170."""
         done = propagate(source="book", note="asked")
         assert (done.forgotten.deleted, done.forgotten.blocked) == (3, 3)
@@ -102,7 +101,8 @@ class TestDeleting:
         with pytest.raises(Invalid):
             propagate(source="book", reason=TombstoneReason.REVOKED)
 
-    def test_no_ids_are_nothing(self, book: list[uuid.UUID]) -> None:
+    @pytest.mark.usefixtures("book")
+    def test_no_ids_are_nothing(self) -> None:
         """case_C04."""
         assert propagate(ids=[]).forgotten.deleted == 0
         assert Record.objects.count() == 4
@@ -160,9 +160,8 @@ class TestLayers:
         assert not layers
 
     @pytest.mark.parametrize("count", [-1, None, True, "1", 1.0])
-    def test_a_handler_that_tells_no_count_undoes_all(
-        self, count: Any, book: list[uuid.UUID]
-    ) -> None:
+    @pytest.mark.usefixtures("book")
+    def test_a_handler_that_tells_no_count_undoes_all(self, count: Any) -> None:
         """B170."""
         register_deletion_handler("graph", lambda *_: 1)
         register_deletion_handler("odd", lambda *_: count)
@@ -172,7 +171,8 @@ class TestLayers:
         assert counts() == before
         assert holding(SECRET)
 
-    def test_one_that_raises_undoes_all(self, book: list[uuid.UUID]) -> None:
+    @pytest.mark.usefixtures("book")
+    def test_one_that_raises_undoes_all(self) -> None:
         class Down(Exception):
             pass
 

@@ -68,11 +68,11 @@ def held(memory: Any, source: uuid.UUID) -> Any:
 
 
 VERBS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "forget": (lambda m, i: None, lambda m, i, _: m.forget(i)),
-    "hide": (lambda m, i: None, lambda m, i, _: m.forget(i, hold=True)),
-    "thread": (lambda m, i: None, lambda m, i, _: m.forget_thread()),
-    "hold": (lambda m, i: None, lambda m, i, _: m.hold(record=i)),
-    "release": (held, lambda m, i, made: m.release(made.id)),
+    "forget": (lambda *_: None, lambda m, i, _: m.forget(i)),
+    "hide": (lambda *_: None, lambda m, i, _: m.forget(i, hold=True)),
+    "thread": (lambda *_: None, lambda m, *_: m.forget_thread()),
+    "hold": (lambda *_: None, lambda m, i, _: m.hold(record=i)),
+    "release": (held, lambda m, _, made: m.release(made.id)),
     "release_forgotten": (
         lambda m, i: m.forget(i, hold=True),
         lambda m, i, _: m.release_forgotten(i),
@@ -82,10 +82,10 @@ VERBS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
         lambda m, i, _: m.release_forgotten(i, restore=True),
     ),
     "propagate": (
-        lambda m, i: None,
-        lambda m, i, _: m.propagate_deletion(by=governor(), source="chat"),
+        lambda *_: None,
+        lambda m, *_: m.propagate_deletion(by=governor(), source="chat"),
     ),
-    "revoke": (lambda m, i: None, lambda m, i, _: m.set_consent(i, visible=False)),
+    "revoke": (lambda *_: None, lambda m, i, _: m.set_consent(i, visible=False)),
 }
 
 
