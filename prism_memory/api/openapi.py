@@ -64,6 +64,7 @@ BODY_REFUSALS: Final = (
 TEXTS: Final = {
     HTTPStatus.OK: "Done.",
     HTTPStatus.CREATED: "Stored.",
+    HTTPStatus.ACCEPTED: "Begun.",
     HTTPStatus.NO_CONTENT: "Done; nothing comes back.",
 }
 
@@ -166,8 +167,11 @@ class MemorySchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:  # noqa: ANN401 - as spectacular has it
         """Return the answers and the refusals by status and media type."""
+        download = self.operation.download
         found: dict[Any, Any] = {
-            (int(status), "application/json"): form
+            (int(status), download or "application/json"): (
+                OpenApiTypes.BINARY if download else form
+            )
             for status, form in self.operation.answers.items()
         }
         for status in self._refusals():

@@ -28,6 +28,7 @@ class Operation:
         answers: What comes back, by status; None is an empty answer.
         query: What the query string may hold; None: nothing.
         bodies: What the body may be: one of these forms; empty: nothing.
+        download: Media type of the file that comes back; empty: JSON.
         refusals: Statuses of ``problem+json`` beyond those that every operation has.
     """
 
@@ -37,4 +38,5 @@ class Operation:
     answers: Mapping[HTTPStatus, Form | None] = field(default_factory=dict)
     query: Form | None = None
     bodies: tuple[Form, ...] = ()
+    download: str = ""
     refusals: tuple[HTTPStatus, ...] = ()

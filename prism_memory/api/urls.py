@@ -8,6 +8,13 @@ from prism_memory.api.audit.views import AuditView
 from prism_memory.api.base import UnknownView
 from prism_memory.api.corrections.views import CorrectionView
 from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
+from prism_memory.api.exports.views import (
+    ExportManifestView,
+    ExportPageView,
+    ExportPartView,
+    ExportsView,
+    ExportView,
+)
 from prism_memory.api.health.views import LiveView, ReadyView
 from prism_memory.api.limits.views import LimitsView
 from prism_memory.api.memories.views import ConsentView, MemoriesView, MemoryView
@@ -20,6 +27,7 @@ app_name = "prism_memory_api"
 # An id is any text here, so that a malformed one is the same 404 as an unknown one.
 urlpatterns = [
     path("memories", MemoriesView.as_view(), name="memories"),
+    path("memories/export", ExportPageView.as_view(), name="memories-export"),
     path("memories/<str:memory_id>", MemoryView.as_view(), name="memory"),
     path("memories/<str:memory_id>/consent", ConsentView.as_view(), name="consent"),
     path(
@@ -31,6 +39,18 @@ urlpatterns = [
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
     path("shares", SharesView.as_view(), name="shares"),
     path("audit", AuditView.as_view(), name="audit"),
+    path("exports", ExportsView.as_view(), name="exports"),
+    path("exports/<str:export_id>", ExportView.as_view(), name="export"),
+    path(
+        "exports/<str:export_id>/manifest",
+        ExportManifestView.as_view(),
+        name="export-manifest",
+    ),
+    path(
+        "exports/<str:export_id>/parts/<str:part>",
+        ExportPartView.as_view(),
+        name="export-part",
+    ),
     path("pending", PendingView.as_view(), name="pending"),
     path("limits", LimitsView.as_view(), name="limits"),
     path("health/live", LiveView.as_view(), name="health-live"),

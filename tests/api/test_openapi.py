@@ -68,8 +68,8 @@ def test_every_operation_is_described(path: str, operation: dict[str, Any]) -> N
         item["name"] for item in operation["parameters"] if item["in"] == "header"
     }
     assert headers == {"Prism-Owner", "Prism-Agent", "Prism-Thread"}
-    names_others = path in {"/memories", "/shares"}
-    assert ("memory_id" in path) == ("404" in answers) or names_others
+    names_others = path in {"/memories", "/shares", "/exports"}
+    assert ("_id}" in path) == ("404" in answers) or names_others
 
 
 def test_no_input_takes_more_than_it_names() -> None:
@@ -111,6 +111,7 @@ def test_what_is_sent_and_answered_fits_the_document(alice: Caller) -> None:
         (f"memories/{memory_id}", "MemoryOutput"),
         ("memories", "MemoryPageOutput"),
         ("shares", "SharePageOutput"),
+        ("memories/export", "ExportPageOutput"),
         ("pending", "PendingOutput"),
         ("limits", "LimitsOutput"),
         ("health/live", "LiveOutput"),
@@ -127,6 +128,7 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
     assert found.json()["servers"] == [{"url": "/api/v1"}]
     assert set(found.json()["paths"]) == {
         "/memories",
+        "/memories/export",
         "/memories/{memory_id}",
         "/memories/{memory_id}/consent",
         "/memories/{memory_id}/correction",
@@ -134,6 +136,10 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/recall/deep",
         "/shares",
         "/audit",
+        "/exports",
+        "/exports/{export_id}",
+        "/exports/{export_id}/manifest",
+        "/exports/{export_id}/parts/{part}",
         "/pending",
         "/limits",
         "/health/live",

@@ -6,6 +6,7 @@ The rows come from the urlconf, so a new route without a row fails here.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,13 @@ ROWS = {
     ),
     # Of a tenant's own keys only; these are an owner's. See test_audit.py.
     ("audit", "GET"): Row(Permission.GOVERN, 403),
+    ("memories-export", "GET"): Row(Permission.GOVERN),
+    ("exports", "POST"): Row(Permission.GOVERN, 202, below=404),
+    # No export has a memory's id; see test_exports.py.
+    ("export", "GET"): Row(Permission.GOVERN, 404),
+    ("export", "DELETE"): Row(Permission.GOVERN, 404),
+    ("export-manifest", "GET"): Row(Permission.GOVERN, 404),
+    ("export-part", "GET"): Row(Permission.GOVERN, 404),
     ("pending", "GET"): Row(Permission.READ),
     ("limits", "GET"): Row(Permission.READ),
     ("health-live", "GET"): Row(None),
@@ -85,7 +93,7 @@ OPEN = [key for key, row in ROWS.items() if not row.needs]
 
 def ask(caller: Caller, name: str, method: str, memory_id: str) -> Any:
     row = ROWS[name, method]
-    route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
+    route = re.sub("<str:[a-z]+_id>", memory_id, str(ROUTES[name].pattern))
     if row.in_thread:
         usual = {"Prism-Agent": "support", "Prism-Thread": "t1"}
         caller = Caller(caller.token, {**usual, **caller.headers}, caller.client)
@@ -196,7 +204,7 @@ def test_a_head_request_needs_what_get_needs(
 ) -> None:
     if method != "GET":
         return
-    route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
+    route = re.sub("<str:[a-z]+_id>", memory_id, str(ROUTES[name].pattern))
     writer = Caller(make_token(ALICE, (Permission.WRITE,)))
 
     assert writer.request("HEAD", route).status_code == 403
@@ -256,7 +264,7 @@ def test_probes_and_documents_are_open(name: str, method: str) -> None:
 
 @pytest.mark.parametrize(("name", "method"), ROWS)
 def test_other_methods_are_refused(name: str, method: str, memory_id: str) -> None:
-    route = str(ROUTES[name].pattern).replace("<str:memory_id>", memory_id)
+    route = re.sub("<str:[a-z]+_id>", memory_id, str(ROUTES[name].pattern))
     caller = Caller(make_token())
     served = {method for other, method in ROWS if other == name} | {"HEAD"}
 
