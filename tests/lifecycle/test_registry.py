@@ -1,4 +1,4 @@
-"""B504: every table says how its rows are erased, and every one that goes is emptied."""
+"""B504: every table says how its rows are erased; each that goes is emptied."""
 
 from __future__ import annotations
 

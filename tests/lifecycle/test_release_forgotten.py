@@ -100,7 +100,7 @@ def test_a_held_derivation_stays_hidden(hidden: uuid.UUID) -> None:
 
 
 def test_what_is_not_hidden_by_such_a_hold_is_missing(hidden: uuid.UUID) -> None:
-    """Neither a plain record, nor what derives from the hidden one, nor a stranger's."""
+    """Neither a plain record, nor one that derives from the hidden one."""
     plain, unknown = remember_one("plain"), uuid.uuid4()
     made = Record.objects.get(key="made").id
     for restore in (False, True):
