@@ -6,7 +6,8 @@ import datetime as dt
 from typing import Any, Final
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext_lazy as _
@@ -14,9 +15,10 @@ from django.utils.translation import gettext_lazy as _
 from prism_memory.admin import links
 from prism_memory.admin.badges import NOTHING, Tone, badges, moment
 from prism_memory.admin.characters import shown
+from prism_memory.admin.exports import delete_view, run_sections, run_tools
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
-from prism_memory.admin.parts import Section
+from prism_memory.admin.parts import Section, Tool
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.models import Run, RunState
 
@@ -97,7 +99,19 @@ class RunsAdmin(TenantAdmin):
             (_("Ended"), moment(row.finished_at)),
             (_("Took"), self.took(row)),
         ]
-        return [Section(_("Run"), what), Section(_("Times"), times)]
+        sections = [Section(_("Run"), what), Section(_("Times"), times)]
+        return [*sections, *run_sections(row)]
+
+    def row_tools(self, request: HttpRequest, row: Run) -> list[Tool]:
+        return run_tools(request, row)
+
+    def more_urls(self) -> list[URLPattern]:
+        address = "<path:object_id>/delete-export/"
+        return [self.route(address, self.delete_export_view, "delete_export")]
+
+    def delete_export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then remove the files of an export."""
+        return delete_view(self, request, self.object_or_404(request, object_id))
 
 
 def progress(counts: dict[str, Any]) -> object:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -16,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from prism_memory.admin import links
 from prism_memory.admin.badges import NOTHING, badge, moment, number
 from prism_memory.admin.characters import shown
+from prism_memory.admin.exports import export_tools, export_view
 from prism_memory.admin.filters import ExactNameField, FilterForm
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Place, Section, Tool
@@ -126,8 +128,14 @@ class ScopesAdmin(TenantAdmin):
         return " / ".join(names(row)) or str(_("the tenant's own level"))
 
     def row_tools(self, request: HttpRequest, row: Scope) -> list[Tool]:
-        del request
-        return [Tool(_("Records"), records_of(row))]
+        return [Tool(_("Records"), records_of(row)), *export_tools(request, row)]
+
+    def more_urls(self) -> list[URLPattern]:
+        return [self.route("<path:object_id>/export/", self.export_view, "export")]
+
+    def export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then have all at and below a scope exported."""
+        return export_view(self, request, self.object_or_404(request, object_id))
 
     def sections(self, request: HttpRequest, row: Scope) -> list[Section]:
         counted = count_records(row.tenant, [row.id], MOST_COUNTED_ALONE)[row.id]

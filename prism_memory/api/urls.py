@@ -20,6 +20,12 @@ from prism_memory.api.limits.views import LimitsView
 from prism_memory.api.memories.views import ConsentView, MemoriesView, MemoryView
 from prism_memory.api.pending.views import PendingView
 from prism_memory.api.recall.views import DeepRecallView, RecallView
+from prism_memory.api.retention.views import (
+    PoliciesView,
+    PolicyView,
+    PreviewView,
+    RunsView,
+)
 from prism_memory.api.shares.views import SharesView
 
 app_name = "prism_memory_api"
@@ -38,6 +44,14 @@ urlpatterns = [
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
     path("shares", SharesView.as_view(), name="shares"),
+    path("retention/policies", PoliciesView.as_view(), name="retention-policies"),
+    path(
+        "retention/policies/<str:policy_id>",
+        PolicyView.as_view(),
+        name="retention-policy",
+    ),
+    path("retention/preview", PreviewView.as_view(), name="retention-preview"),
+    path("retention/runs", RunsView.as_view(), name="retention-runs"),
     path("audit", AuditView.as_view(), name="audit"),
     path("exports", ExportsView.as_view(), name="exports"),
     path("exports/<str:export_id>", ExportView.as_view(), name="export"),

@@ -17,6 +17,7 @@ from prism_memory.conf import settings
 from prism_memory.signals import export_wanted, indexing_wanted, trace_wanted
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
+from prism_memory.tasks.retaining import retain
 from prism_memory.tasks.sealing import seal
 from prism_memory.tasks.tracing import (
     keep_trace,
@@ -33,6 +34,7 @@ __all__ = [
     "keep_trace",
     "prune_traces",
     "reinforce",
+    "retain",
     "seal",
     "sender",
     "sweep",
@@ -59,6 +61,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "task": seal.name,
             "schedule": crontab(minute="7"),
             "options": {"expires": 3_600.0, **queue()},
+        },
+        "prism-memory-retain": {
+            "task": retain.name,
+            "schedule": crontab(hour="3", minute="37"),
+            "options": {"expires": 86_400.0, **queue()},
         },
         "prism-memory-sweep-exports": {
             "task": sweep_exports.name,

@@ -69,6 +69,7 @@ def test_every_operation_is_described(path: str, operation: dict[str, Any]) -> N
     }
     assert headers == {"Prism-Owner", "Prism-Agent", "Prism-Thread"}
     names_others = path in {"/memories", "/shares", "/exports"}
+    names_others |= path in {"/retention/preview", "/retention/runs"}
     assert ("_id}" in path) == ("404" in answers) or names_others
 
 
@@ -135,6 +136,10 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/recall",
         "/recall/deep",
         "/shares",
+        "/retention/policies",
+        "/retention/policies/{policy_id}",
+        "/retention/preview",
+        "/retention/runs",
         "/audit",
         "/exports",
         "/exports/{export_id}",

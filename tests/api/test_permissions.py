@@ -65,6 +65,19 @@ ROWS = {
     ),
     # Of a tenant's own keys only; these are an owner's. See test_audit.py.
     ("audit", "GET"): Row(Permission.GOVERN, 403),
+    # As audit; see test_retention.py.
+    ("retention-policies", "GET"): Row(Permission.GOVERN, 403),
+    ("retention-policies", "POST"): Row(
+        Permission.GOVERN, 403, {"name": "p", "expired": True}
+    ),
+    ("retention-policy", "GET"): Row(Permission.GOVERN, 403),
+    ("retention-policy", "PATCH"): Row(Permission.GOVERN, 403, {"enabled": False}),
+    ("retention-policy", "DELETE"): Row(Permission.GOVERN, 403),
+    ("retention-preview", "GET"): Row(Permission.GOVERN, 403),
+    ("retention-runs", "GET"): Row(Permission.OPERATE, 403),
+    ("retention-runs", "POST"): Row(
+        Permission.OPERATE, 403, {"policy": "0192f0c1-0000-7000-8000-000000000000"}
+    ),
     ("memories-export", "GET"): Row(Permission.GOVERN),
     ("exports", "POST"): Row(Permission.GOVERN, 202, below=404),
     # No export has a memory's id; see test_exports.py.

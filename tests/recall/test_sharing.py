@@ -39,7 +39,9 @@ from tests.factories import (
     remember_one,
 )
 from tests.recall.providers import CONFIGURED
+from tests.recall.test_prepared import PLANS, on_a_preparing_connection
 from tests.sight import TICK
+from tests.together import together
 
 pytestmark = pytest.mark.django_db
 
@@ -641,3 +643,38 @@ def test_without_the_option_order_and_scores_are_as_they_were() -> None:
     assert [(hit.id, hit.bm25, hit.cosine) for hit in own] == [
         (hit.id, hit.bm25, hit.cosine) for hit in plain
     ]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("plans", PLANS)
+def test_a_connection_that_prepares_its_statements_finds_the_same(plans: str) -> None:
+    """C05: by a plan for these values, and by one for any."""
+    share("green tea", "Who drinks green tea?")
+    remember(*OWN, scope=CHILD, wait=True)
+    plain = recalled(explain=True)
+
+    def often() -> list[Any]:
+        return [recalled(explain=True) for _ in range(8)]
+
+    for found in on_a_preparing_connection(often, plans=plans):
+        assert texts(found) == texts(plain)
+        assert [hit.score for hit in found] == pytest.approx([h.score for h in plain])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_recall_among_replacements_sees_one_list_or_the_other() -> None:
+    """B179: never a part of each."""
+    ids = remember(*(f"green tea {n}" for n in range(16)), wait=True)
+    first, second = ids[:8], ids[8:]
+    make_memory().share_with("chat-2", first)
+
+    def replace() -> None:
+        for n in range(20):
+            make_memory().share_with("chat-2", first if n % 2 else second)
+
+    def read() -> list[set[uuid.UUID]]:
+        return [ids_of(recalled()) for _ in range(20)]
+
+    _, *seen = together([replace, read, read])
+    for found in seen[0] + seen[1]:
+        assert found in ({*first}, {*second})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -66,63 +67,47 @@ def create_policy(
     return policy
 
 
-def change_policy(
+def change_policy(  # noqa: PLR0913 - keywords, most of them optional
     *,
     using: str,
     scope: Scope,
     actor: Actor,
     policy_id: uuid.UUID,
     at: dt.datetime,
+    changes: Mapping[str, Any] | None = None,
     name: str | None = None,
-    rules: Rules | None = None,
+    enabled: bool | None = None,
     reason: str = "",
 ) -> RetentionPolicy:
-    """Change a policy; what is None stays. A sweep by it ends, and begins anew.
+    """Change a policy, or switch it off or on; what is not given stays.
+
+    A sweep by it ends at its next step, and the next one begins anew.
+
+    Args:
+        changes: Of its rules, by the names that ``Rules`` has for them.
 
     Raises:
         ScopeDenied: The scope is below the tenant.
         NotVisible: The tenant has no such policy.
-        Invalid: The name cannot be stored.
+        Invalid: A value is not acceptable, or no rule would be left.
         Conflict: The tenant has another policy of that name.
     """
-    check_part(rules, Rules, "rules")
     with transaction.atomic(using=using):
         policy = _locked(using, scope, policy_id)
         before = _said(policy)
+        rules = replace(rules_of(policy), **(changes or {}))
+        for column, value in _columns(rules).items():
+            setattr(policy, column, value)
         if name is not None:
             policy.name = check_name(name, "name")
-        for column, value in ({} if rules is None else _columns(rules)).items():
-            setattr(policy, column, value)
-        if _said(policy) != before or name is not None:
+        if enabled is not None:
+            policy.enabled = check_bool(enabled, "enabled")
+        changed = {key for key, value in _said(policy).items() if value != before[key]}
+        if changed:
             policy.changed_at = at
             _save(using, policy)
-            _record(using, policy, actor, "change", at, reason)
-    return policy
-
-
-def enable_policy(
-    *,
-    using: str,
-    scope: Scope,
-    actor: Actor,
-    policy_id: uuid.UUID,
-    at: dt.datetime,
-    enabled: bool,
-    reason: str = "",
-) -> RetentionPolicy:
-    """Switch a policy on, or off: then a sweep by it ends at its next step.
-
-    Raises:
-        ScopeDenied: The scope is below the tenant.
-        NotVisible: The tenant has no such policy.
-    """
-    check_bool(enabled, "enabled")
-    with transaction.atomic(using=using):
-        policy = _locked(using, scope, policy_id)
-        if policy.enabled != enabled:
-            policy.enabled, policy.changed_at = enabled, at
-            _save(using, policy)
-            verb = "enable" if enabled else "disable"
+            switched = "enable" if policy.enabled else "disable"
+            verb = switched if changed == {"enabled"} else "change"
             _record(using, policy, actor, verb, at, reason)
     return policy
 
@@ -218,7 +203,10 @@ def _columns(rules: Rules) -> dict[str, Any]:
 
 
 def _said(policy: RetentionPolicy) -> dict[str, Any]:
-    return _columns(rules_of(policy)) | {"enabled": policy.enabled}
+    return _columns(rules_of(policy)) | {
+        "enabled": policy.enabled,
+        "name": policy.name,
+    }
 
 
 def _save(using: str, policy: RetentionPolicy, *, force_insert: bool = False) -> None:
@@ -248,7 +236,7 @@ def _record(
         target=f"policy:{policy.id}",
         at=at,
         reason=reason,
-        detail=_said(policy),
+        detail={k: v for k, v in _said(policy).items() if k != "name"},
     )
 
 

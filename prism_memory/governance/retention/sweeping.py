@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from django.utils import timezone
 
 from prism_memory import audit, runs
-from prism_memory.errors import Conflict
+from prism_memory.errors import Conflict, NotVisible
 from prism_memory.governance.retention.due import (
     BATCH,
     Due,
@@ -329,3 +329,18 @@ def list_runs(*, using: str, scope: Scope, limit: int) -> list[Run]:
     require_tenant(scope)
     rows = Run.objects.using(using).filter(tenant=scope.tenant, kind=KIND)
     return list(rows.order_by("-started_at", "-id")[:limit])
+
+
+def get_run(*, using: str, scope: Scope, run_id: uuid.UUID) -> Run:
+    """Return one of the tenant's sweeps. One query.
+
+    Raises:
+        ScopeDenied: The scope is below the tenant.
+        NotVisible: The tenant has no such sweep.
+    """
+    require_tenant(scope)
+    rows = Run.objects.using(using).filter(tenant=scope.tenant, kind=KIND)
+    run = rows.filter(id=run_id).first()
+    if run is None:
+        raise NotVisible
+    return run

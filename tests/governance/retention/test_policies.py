@@ -72,9 +72,11 @@ def test_every_verb_is_audited_with_what_the_policy_says() -> None:
     """B503."""
     policy = make_policy(max_age_days=9)
     key: dict[str, Any] = {"policy_id": policy.id}
-    retention.change_policy(**by(**key, rules=Rules(max_entries=3), reason="case 7"))
-    retention.enable_policy(**by(**key, enabled=False))
-    retention.enable_policy(**by(**key, enabled=True))
+    retention.change_policy(
+        **by(**key, changes={"max_age_days": None, "max_entries": 3}, reason="case 7")
+    )
+    retention.change_policy(**by(**key, enabled=False))
+    retention.change_policy(**by(**key, enabled=True))
     retention.delete_policy(**by(**key))
     verbs = ("create", "change", "disable", "enable", "delete")
     assert actions() == [f"retention.{verb}" for verb in verbs]
@@ -85,11 +87,24 @@ def test_every_verb_is_audited_with_what_the_policy_says() -> None:
     assert not RetentionPolicy.objects.exists()
 
 
+def test_a_change_leaves_what_it_does_not_name_and_some_rule() -> None:
+    policy = make_policy(kind="note", max_age_days=9)
+    own = by(policy_id=policy.id)
+    changed = retention.change_policy(**own, changes={"max_entries": 3})
+    assert (changed.kind, changed.max_age_days, changed.max_entries) == ("note", 9, 3)
+    with pytest.raises(Invalid):
+        retention.change_policy(
+            **own, changes={"max_age_days": None, "max_entries": None}
+        )
+    policy.refresh_from_db()
+    assert (policy.max_age_days, policy.max_entries) == (9, 3)
+
+
 def test_what_changes_nothing_is_no_event() -> None:
     policy = make_policy(max_age_days=9)
     same: dict[str, Any] = {"policy_id": policy.id}
-    retention.change_policy(**by(**same, rules=Rules(max_age_days=9)))
-    retention.enable_policy(**by(**same, enabled=True))
+    retention.change_policy(**by(**same, changes={"max_age_days": 9}))
+    retention.change_policy(**by(**same, enabled=True))
     assert actions() == ["retention.create"]
 
 
@@ -117,7 +132,7 @@ VERBS: dict[str, Callable[[uuid.UUID, Scope], object]] = {
     "change": lambda key, scope: retention.change_policy(
         **by(policy_id=key, name="x", scope=scope)
     ),
-    "enable": lambda key, scope: retention.enable_policy(
+    "enable": lambda key, scope: retention.change_policy(
         **by(policy_id=key, enabled=False, scope=scope)
     ),
     "delete": lambda key, scope: retention.delete_policy(

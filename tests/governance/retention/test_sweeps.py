@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from prism_memory.errors import NotVisible
 from prism_memory.governance import retention
 from prism_memory.governance.retention import sweeping
 from prism_memory.models import AuditEvent, Record, RetentionPolicy, Run, Tombstone
@@ -157,7 +158,7 @@ def test_dependents_are_blocked_and_get_their_own_time() -> None:
 def test_a_policy_that_is_off_does_nothing() -> None:
     old(30)
     policy = make_policy(max_age_days=1)
-    retention.enable_policy(
+    retention.change_policy(
         using="default",
         scope=Scope("acme"),
         actor=ACTOR,
@@ -197,6 +198,8 @@ def test_a_run_says_how_far_it_is_and_ends() -> None:
         for one in retention.list_runs(using="default", scope=Scope("acme"), limit=5)
     ] == [row.id]
     assert not retention.list_runs(using="default", scope=Scope("globex"), limit=5)
+    with pytest.raises(NotVisible):
+        retention.get_run(using="default", scope=Scope("globex"), run_id=row.id)
 
 
 def test_what_is_cut_by_its_time_goes_on_there() -> None:

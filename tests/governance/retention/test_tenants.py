@@ -39,10 +39,7 @@ def calls(policy: Any) -> dict[str, Any]:
         ),
         "create_policy": lambda: retention.create_policy(**act, name="q", rules=rules),
         "change_policy": lambda: retention.change_policy(
-            **act, policy_id=policy.id, rules=rules
-        ),
-        "enable_policy": lambda: retention.enable_policy(
-            **act, policy_id=policy.id, enabled=True
+            **act, policy_id=policy.id, changes={"max_entries": 0}, enabled=True
         ),
         "get_policy": lambda: retention.get_policy(**own, policy_id=policy.id),
         "list_policies": lambda: retention.list_policies(**own),
@@ -52,6 +49,9 @@ def calls(policy: Any) -> dict[str, Any]:
             **swept,
         ),
         "sweep_all": lambda: retention.sweep_all(**using, tenants=["acme"], **swept),
+        "get_run": lambda: retention.get_run(
+            **own, run_id=retention.list_runs(**own, limit=1)[0].id
+        ),
         "list_runs": lambda: retention.list_runs(**own, limit=9),
         "delete_policy": lambda: retention.delete_policy(**act, policy_id=policy.id),
     }

@@ -1,0 +1,1 @@
+"""How long what is kept: ``/retention``, for keys of a whole tenant."""
