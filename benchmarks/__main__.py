@@ -18,6 +18,7 @@ MEANINGS = {
     "text": "the text leg alone in one large scope, beside ts_rank",
     "filtered": "whether pages are full and neighbours true under scope filters",
     "ingest": "records a second through remember and drain against a bare COPY",
+    "erasure": "how long it takes to erase an owner of many records",
     "growth": "recall in a fixed scope while the table around it grows",
     "peers": "ours beside other memory systems, those that are installed",
 }
@@ -87,6 +88,9 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     ingest = parsers["ingest"]
     ingest.add_argument("--rows", type=int, default=12_800)
     ingest.add_argument("--singles", type=int, default=200, help="one by one, a round")
+    erasure = parsers["erasure"]
+    erasure.add_argument("--rows", type=int, default=100_000, help="of the owner")
+    erasure.add_argument("--hnsw", action="store_true", help="with the index built")
     growth = parsers["growth"]
     growth.add_argument("--start", type=int, default=10_000, help="rows of the start")
     growth.add_argument("--to", type=int, default=200_000, help="rows of the end")

@@ -39,5 +39,8 @@ integrity_broken = Signal()
 ``using``, ``tenant``, ``states`` (by record id, an ``integrity.State``). Sent by the
 read itself."""
 
+erasure_wanted = Signal()
+"""An erasure waits for a worker. Arguments: ``using``, ``tenant``, ``run_id``."""
+
 export_wanted = Signal()
 """A scope is to be exported. Arguments: ``using``, ``tenant``, ``run_id``."""

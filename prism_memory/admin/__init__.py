@@ -6,6 +6,7 @@ Importing this package registers them with Django's default admin site.
 from prism_memory.admin import (
     audit,
     keys,
+    policies,
     records,
     runs,
     scopes,
@@ -21,6 +22,7 @@ from prism_memory.admin import (
 __all__ = [
     "audit",
     "keys",
+    "policies",
     "records",
     "runs",
     "scopes",

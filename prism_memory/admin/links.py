@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,10 +14,18 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from prism_memory.admin.characters import shown
-from prism_memory.models import AccessKey, AuditEvent, EmbeddingSpace, Record
+from prism_memory.models import (
+    AccessKey,
+    AuditEvent,
+    EmbeddingSpace,
+    Record,
+    RetentionPolicy,
+)
 from prism_memory.models.base import TenantModel
 
 SEPARATOR = "~"
+OF_TENANTS = frozenset({"record", "policy"})
+"""Kinds of refs whose rows are a tenant's."""
 
 
 def object_id(row: Model) -> str:
@@ -59,6 +68,11 @@ def list_page(model: type[Model], **wish: object) -> str:
     return f"{address}?{urlencode(wish)}" if wish else address
 
 
+def with_wish(address: str, wish: Mapping[str, str]) -> str:
+    """Return an address that carries what a list's does."""
+    return f"{address}?{urlencode(wish)}" if wish else address
+
+
 def tenant_wish(tenant: str) -> dict[str, str]:
     """Return what names a tenant in a list's address; '' is the installation."""
     return {"tenant": tenant} if tenant else {"installation": "1"}
@@ -85,10 +99,11 @@ def ref_link(tenant: str, ref: str) -> Any:  # noqa: ANN401 - a SafeString
         "record": Record,
         "key": AccessKey,
         "space": EmbeddingSpace,
+        "policy": RetentionPolicy,
     }
     if kind not in models or not _is_identity(kind, name):
         return code(ref)
-    identity = f"{name}{SEPARATOR}{tenant}" if kind == "record" else name
+    identity = f"{name}{SEPARATOR}{tenant}" if kind in OF_TENANTS else name
     return anchor(page(models[kind], "change", identity), code(ref))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 
 from django.db.models import QuerySet
 
@@ -35,8 +36,13 @@ def lock_governed(*, using: str, scope: Scope, record_id: uuid.UUID) -> Record:
 
 
 def is_held(*, using: str, record: Record) -> bool:
-    """Tell whether a hold keeps a record, which is locked. One query."""
-    rows = Record.objects.using(using).filter(tenant=record.tenant, id=record.id)
+    """Tell whether a hold keeps a record. One query."""
+    return any_held(using=using, tenant=record.tenant, record_ids=[record.id])
+
+
+def any_held(*, using: str, tenant: str, record_ids: Collection[uuid.UUID]) -> bool:
+    """Tell whether a hold keeps one of the records. One query."""
+    rows = Record.objects.using(using).filter(tenant=tenant, id__in=record_ids)
     held = NamedCondition(access.held().as_string(None), {})
     return rows.filter(held).exists()
 

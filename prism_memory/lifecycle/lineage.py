@@ -22,10 +22,11 @@ def write_edges(
     scope: Scope,
     sources: Mapping[uuid.UUID, Sequence[str]],
     at: dt.datetime,
-) -> None:
-    """Replace the lineage of records. Three to six queries.
+) -> frozenset[uuid.UUID]:
+    """Replace the lineage of records; return those whose lineage is another now.
 
-    What blocks a source blocks them too, from their first moment on.
+    What blocks a source blocks them too, from their first moment on. Three to six
+    queries.
 
     Args:
         sources: For each record, the ids that the caller gave.
@@ -47,10 +48,11 @@ def write_edges(
         "source_refs": [ref for _, ref, _ in edges],
         "positions": [position for _, _, position in edges],
     }
-    queries.execute(using, sql["clear_lineage"], given)
+    changed = queries.fetch(using, sql["clear_lineage"], given)
     if edges:
-        queries.execute(using, sql["insert_lineage"], given)
+        changed += queries.fetch(using, sql["insert_lineage"], given)
         inherit(using=using, tenant=scope.tenant, record_ids=list(sources), at=at)
+    return frozenset(row["record_id"] for row in changed)
 
 
 def _resolve(using: str, scope: Scope, ids: Iterable[str]) -> dict[str, str]:

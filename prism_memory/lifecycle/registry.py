@@ -38,10 +38,13 @@ class WithScope:
     """Its rows go with a scope, once its records and sources are gone.
 
     Args:
-        columns: Each that may hold the scope's id; none where it stands by its names.
+        columns: Each that may hold the scope's id.
+        by_names: The rows bear the scope's names, whether or not there is a row of it;
+            the columns do not matter then.
     """
 
     columns: tuple[str, ...] = ("scope_id",)
+    by_names: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,12 +69,12 @@ ERASURE: Final[Mapping[type[Model], Erasure]] = {
     models.ReinforcedQuery: WithRecord(),
     models.Record: WithRecord("id"),
     models.Source: WithScope(),
-    models.RecallTrace: WithScope(),
+    models.RecallTrace: WithScope(by_names=True),
     models.ShareGrant: WithScope(("parent_id", "child_id")),
-    models.AccessKey: WithScope(()),
+    models.AccessKey: WithScope((), by_names=True),
     models.Scope: WithScope(("id",)),
     models.Tombstone: Kept("Proof that a ref may not be used; ids only."),
-    models.LegalHold: Kept("What was held and when; it may hold a scope's names."),
+    models.LegalHold: Kept("What was held and when; once released, without names."),
     models.RetentionPolicy: Kept("Rules of the tenant; no content."),
     models.Run: Kept("What was worked on; ids and counts."),
     models.AuditEvent: Kept("Who did what to which id; no content."),

@@ -17,6 +17,7 @@ from prism_memory.db.queries import composed, named
 from prism_memory.errors import Conflict
 from prism_memory.lifecycle.decisions import note_decisions
 from prism_memory.lifecycle.entries import Identity, Row
+from prism_memory.lifecycle.governed import any_held
 from prism_memory.lifecycle.lineage import write_edges
 from prism_memory.lifecycle.queueing import enqueue, wake
 from prism_memory.lifecycle.scopes import ensure_scope
@@ -227,7 +228,7 @@ def _columns(rows: Sequence[Row], sources: dict[str, uuid.UUID]) -> dict[str, An
 def _write_lineage(
     using: str,
     scope: Scope,
-    rows: Iterable[Row],
+    rows: Sequence[Row],
     ids: dict[Identity, uuid.UUID],
     at: dt.datetime,
 ) -> None:
@@ -236,8 +237,12 @@ def _write_lineage(
         for row in rows
         if row.entry.lineage is not None
     }
-    if sources:
-        write_edges(using=using, scope=scope, sources=sources, at=at)
+    if not sources:
+        return
+    changed = write_edges(using=using, scope=scope, sources=sources, at=at)
+    known = changed - {row.id for row in rows}
+    if known and any_held(using=using, tenant=scope.tenant, record_ids=known):
+        raise _held()
 
 
 def _note_consents(

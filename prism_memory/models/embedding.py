@@ -63,12 +63,15 @@ class EmbeddingSpace(models.Model):
 class Embedding(models.Model):
     """The vector of a record in a space; null while it waits in the queue."""
 
-    pk = models.CompositePrimaryKey("tenant", "space_id", "record_id")
+    # The record before the space: what deletes a record looks for its vectors.
+    pk = models.CompositePrimaryKey("tenant", "record_id", "space_id")
     tenant = TenantField()
     space = models.ForeignKey(
         EmbeddingSpace, models.DO_NOTHING, db_index=False, related_name="+"
     )
     record = TenantForeignKey(Record)
+    # Of the record, for scans of one scope. No constraint: the record has that one, and
+    # none here could be checked by an index when a scope goes.
     scope = TenantForeignKey(Scope)
     sha256 = models.BinaryField(help_text="Of the text that is to be embedded.")
     vector = HalfVectorField(null=True, blank=True)
@@ -85,7 +88,6 @@ class Embedding(models.Model):
     class Meta:
         constraints = [
             TenantReference(field="record", name="prism_memory_embedding_record"),
-            TenantReference(field="scope", name="prism_memory_embedding_scope"),
             models.CheckConstraint(
                 condition=UnitVector("vector"), name="prism_memory_embedding_unit"
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
@@ -22,7 +23,13 @@ class ErasureReceipt(TenantModel):
     target_ref = NameField(help_text="record:, source: or scope: and its id.")
     found = models.BooleanField()
     counts = models.JSONField(default=dict, help_text="Rows removed, by table.")
+    kinds = models.JSONField(default=dict, help_text="Records removed, by kind.")
     kept = models.JSONField(default=dict, help_text="What holds kept: counts.")
+    scope_ids = ArrayField(
+        models.UUIDField(),
+        default=list,
+        help_text="Of its scope and of those above it; who may see them may see this.",
+    )
     run_id = models.UUIDField(null=True, blank=True)
     actor = NameField()
     at = models.DateTimeField()

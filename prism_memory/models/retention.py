@@ -15,8 +15,9 @@ from prism_memory.models.choices import KindChoice, ScopeLevelChoice, TierChoice
 class RetentionPolicy(TenantModel):
     """A rule of one tenant: which records go, and when.
 
-    What is empty does not narrow: no level, all scopes; no kind, all kinds. A record
-    goes as soon as one rule of one policy says so, unless a hold keeps it.
+    What is empty does not narrow: no level, all scopes. But without a kind it is about
+    entries, turns and notes, never about chunks or facts (B151). A record goes as soon
+    as one rule of one policy says so, unless a hold keeps it.
     """
 
     name = NameField()

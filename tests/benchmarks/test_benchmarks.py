@@ -20,6 +20,7 @@ FIGURES = {
     },
     "filtered": {"rows_share_min", "neighbours_share_min"},
     "ingest": {"remember_per_s", "drain_per_s", "copy_over_remember"},
+    "erasure": {"erase_seconds", "erase_per_s", "slowest_page_seconds", "rows_left"},
     "growth": {"growth_ratio", "growth_ratio.text", "growth_ratio.vector"},
     "text": {"bm25_p50_ms", "bm25_over_ts_rank", "bm25_common_p50_ms"},
     "peers": {

@@ -396,6 +396,20 @@ class TestRefused:
         LegalHold.objects.filter(tenant="acme", id=hold.id).update(released_at=NOON)
         memory.correct(record_id, NEW)
 
+    def test_the_lineage_of_a_held_one_is_not_rewritten(self):
+        """B150: it is part of what is kept; the same again is no change."""
+        ids = ("message-1", "message-2")
+        record_id = remember_one(OLD, key="k", lineage=Lineage(ids))
+        make_hold(row(record_id), "owner")
+        before = counts()
+        for other in (("message-1",), ("message-3",), ids[::-1], ()):
+            with pytest.raises(Conflict):
+                remember_one(OLD, key="k", lineage=Lineage(other))
+        assert remember_one(OLD, key="k", lineage=Lineage(ids)) == record_id
+        remember_one("New.", lineage=Lineage(("k",)))
+        made = {name: after - before[name] for name, after in counts().items()}
+        assert made["prism_memory_lineageedge"] == made["prism_memory_record"] == 1
+
     @pytest.mark.parametrize("level", ["record", "owner"])
     def test_a_hold_beside_it_does_not_matter(self, level: str):
         other = remember_one("Bob's.", scope=make_scope(owner="bob"))

@@ -166,6 +166,33 @@ def test_what_is_held_is_what_was_there_when_the_hold_was_placed():
         assert Record.objects.get(id=record_id).text == kept
 
 
+def test_a_hold_waits_for_a_remember_that_overwrites():
+    """B150: what is held is what was there when the hold was placed."""
+    record_id = remember_one("zero", key="k")
+    written = threading.Event()
+
+    def overwrite() -> None:
+        with transaction.atomic():
+            remember_one("one", key="k")
+            written.set()
+            wait_for_a_waiter()
+
+    def place() -> str:
+        assert written.wait(60)
+        lifecycle.hold(
+            using="default",
+            scope=make_scope(),
+            actor=Actor(),
+            at=NOON,
+            record_id=record_id,
+        )
+        return Record.objects.get(id=record_id).text
+
+    assert together([overwrite, place])[1] == "one"
+    with pytest.raises(Conflict):
+        remember_one("two", key="k")
+
+
 def test_revocations_and_grants_at_once_leave_their_history_in_order():
     """The last is the state in force, and each is later than the one before."""
     record_id = remember_one("words")

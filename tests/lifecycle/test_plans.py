@@ -77,6 +77,18 @@ SELECT gen_random_uuid(), tenant, id, 'user', 'thread', TRUE, created_at, 'syste
   FROM prism_memory_record
 """
 
+HOLDS = """
+INSERT INTO prism_memory_legalhold
+       (id, tenant, level, target_ref, owner, agent, thread, matter, placed_by,
+        placed_at, released_by)
+SELECT gen_random_uuid(), tenant, level, level || ':' || gen_random_uuid()::text,
+       CASE level WHEN 'scope' THEN 'held-' || number ELSE '' END, '', '', '', 'system',
+       now(), ''
+  FROM prism_memory_tenant, generate_series(1, 2500) AS number,
+       unnest(ARRAY['record', 'scope']) AS level,
+       LATERAL (SELECT name AS tenant) AS named
+"""
+
 TABLES = (
     "record",
     "embedding",
@@ -85,6 +97,7 @@ TABLES = (
     "scope",
     "source",
     "consentgrant",
+    "legalhold",
 )
 
 
@@ -95,7 +108,7 @@ def filled(db: None) -> Memory:
     with connection.cursor() as cursor:
         for statement in (SCOPES, SOURCES, RECORDS):
             cursor.execute(statement, [ROWS])
-        for statement in (EMBEDDINGS, EDGES, STONES, GRANTS):
+        for statement in (EMBEDDINGS, EDGES, STONES, GRANTS, HOLDS):
             cursor.execute(statement, [])
         for table in TABLES:
             cursor.execute(f"ANALYZE prism_memory_{table}")

@@ -26,6 +26,7 @@ def call(*args: str, **options: Any) -> str:
 
 
 def fill() -> Any:
+    policy = None
     for tenant in ("acme", "globex"):
         for _ in range(2):
             old(9, scope=make_scope(tenant=tenant))

@@ -12,6 +12,7 @@ from prism_memory import tasks
 from prism_memory.errors import Conflict
 from prism_memory.models import Record, Run
 from prism_memory.tasks import retaining
+from prism_memory.tasks.sending import Message
 from tests.factories import make_scope
 from tests.governance.retention.written import make_policy, old
 
@@ -46,7 +47,7 @@ def test_what_takes_too_long_sends_itself_again(
     monkeypatch.setattr(retaining, "RETAIN_SECONDS", 0.0)
     sent: list[dict[str, Any]] = []
     monkeypatch.setattr(
-        retaining.Message, "send", lambda message: sent.append(dict(message.kwargs))
+        Message, "send", lambda message: sent.append(dict(message.kwargs))
     )
     tasks.retain.apply(throw=True)
     while sent:

@@ -61,7 +61,9 @@ SELECT {columns}
    FOR NO KEY UPDATE;
 
 -- name: sign
+-- The ids twice: they are looked up one by one, also in a table without statistics.
 UPDATE prism_memory_record AS record
    SET mac = given.mac, mac_key = %(key)s::text
   FROM unnest(%(record_ids)s::uuid[], %(macs)s::bytea[]) AS given(id, mac)
- WHERE record.tenant = %(tenant)s::text AND record.id = given.id;
+ WHERE record.tenant = %(tenant)s::text
+   AND record.id = ANY(%(record_ids)s::uuid[]) AND record.id = given.id;

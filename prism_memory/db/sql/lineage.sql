@@ -174,4 +174,5 @@ RETURNING target_ref;
 UPDATE prism_memory_tombstone
    SET cleared_at = %(at)s::timestamptz
  WHERE tenant = %(tenant)s::text AND root_ref = %(root_ref)s::text
-   AND reason = %(reason)s::text AND NOT hold AND cleared_at IS NULL;
+   AND root_ref <> '' AND reason = %(reason)s::text AND NOT hold
+   AND cleared_at IS NULL;

@@ -13,10 +13,12 @@ VALUES (%(scope_id)s::uuid, %(tenant)s::text, %(owner)s::text, %(agent)s::text,
 ON CONFLICT DO NOTHING;
 
 -- name: scope_names
--- The stored names decide, not the hash.
+-- The stored names decide, not the hash. Locked as each row that is written to the scope
+-- locks it, only earlier: who erases the scope waits, or is waited for.
 SELECT owner, agent, thread
   FROM prism_memory_scope
- WHERE tenant = %(tenant)s::text AND id = %(scope_id)s::uuid;
+ WHERE tenant = %(tenant)s::text AND id = %(scope_id)s::uuid
+   FOR KEY SHARE;
 
 -- name: ensure_sources
 INSERT INTO prism_memory_source
@@ -216,7 +218,8 @@ SELECT record.id
 DELETE FROM prism_memory_lineageedge AS edge
  WHERE edge.tenant = %(tenant)s::text AND edge.record_id = ANY(%(record_ids)s::uuid[])
    AND (edge.record_id, edge.source_ref) NOT IN (
-         SELECT * FROM unnest(%(edge_record_ids)s::uuid[], %(source_refs)s::text[]));
+         SELECT * FROM unnest(%(edge_record_ids)s::uuid[], %(source_refs)s::text[]))
+RETURNING edge.record_id;
 
 -- name: insert_lineage
 INSERT INTO prism_memory_lineageedge AS edge (tenant, record_id, source_ref, position)
@@ -225,4 +228,5 @@ SELECT %(tenant)s::text, given.record_id, given.source_ref, given.position
               %(positions)s::smallint[]) AS given(record_id, source_ref, position)
 ON CONFLICT (tenant, record_id, source_ref) DO UPDATE
    SET position = excluded.position
- WHERE edge.position <> excluded.position;
+ WHERE edge.position <> excluded.position
+RETURNING edge.record_id;

@@ -13,7 +13,7 @@ UPDATE prism_memory_tombstone AS stone
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('prism_memory', '0006_export'),
+        ('prism_memory', '0007_erasure'),
     ]
 
     operations = [

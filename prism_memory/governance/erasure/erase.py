@@ -1,0 +1,255 @@
+"""Erase a record, a source, or a scope with all below it: one routine for all."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Callable
+from typing import Final
+
+from django.db import transaction
+
+from prism_memory import audit, runs, signals
+from prism_memory.errors import NotVisible, PrismMemoryError, Unsupported
+from prism_memory.governance.erasure import pages
+from prism_memory.governance.erasure.receipts import (
+    conclude,
+    erased,
+    nothing_found,
+)
+from prism_memory.governance.erasure.target import Target, find, has_row, named_by
+from prism_memory.governance.erasure.work import State, Work
+from prism_memory.indexing import in_host_transaction
+from prism_memory.lifecycle.scopes import ensure_scope
+from prism_memory.models import ErasureReceipt, Run
+from prism_memory.models.choices import RunState
+from prism_memory.types import Actor, Erased, Erasing, ErasureLevel, Scope
+
+KIND: Final = "erase"
+
+
+def erase(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    at: dt.datetime,
+    record_id: uuid.UUID | None = None,
+    source_key: str | None = None,
+    reason: str = "",
+    progress: Callable[[State], None] | None = None,
+) -> Erased:
+    """Erase a record or a source of exactly ``scope``, or the scope with all below it.
+
+    Records go with their vectors, links and histories; all that is derived from them
+    goes too, wherever in the tenant it is. What a hold keeps stays, with what it needs,
+    and the receipt says so. In transactions of 1,000 records; one that was interrupted
+    goes on. What is committed in the target before the last transaction is gone; what
+    is written later stays, and ``finished_at`` tells them apart.
+
+    Args:
+        record_id: Only this record.
+        source_key: Only the source of this key, with its records.
+        reason: For the audit; no text content.
+        progress: Called after each page.
+
+    Raises:
+        Invalid: A record and a source at once, or a key that none can have.
+        Conflict: Another process took the same erasure up meanwhile, or an open
+            transaction holds what is to be erased for minutes.
+        Unsupported: A scope, in a host's transaction; or a transaction that is not
+            READ COMMITTED.
+    """
+    target = find(using=using, scope=scope, record_id=record_id, source_key=source_key)
+    if target.is_scope and in_host_transaction(using):
+        message = "A scope is erased in transactions of its own, not in an open one."
+        raise Unsupported(message)
+    if not target.found:
+        with transaction.atomic(using=using):
+            return nothing_found(
+                using=using, target=target, actor=actor, at=at, reason=reason
+            )
+    run = _begin(using, target, actor, at, reason)
+    return _finish(using, target, run, actor, progress)
+
+
+def start_erasure(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    at: dt.datetime,
+    record_id: uuid.UUID | None = None,
+    source_key: str | None = None,
+    reason: str = "",
+) -> Erasing:
+    """Have a worker erase; return how far it is. As ``erase`` otherwise.
+
+    Started again while it runs, it is the same one. Nothing found: done at once.
+
+    Raises:
+        Conflict: Another process began the same erasure in this moment.
+    """
+    target = find(using=using, scope=scope, record_id=record_id, source_key=source_key)
+    with transaction.atomic(using=using):
+        if not target.found:
+            done = nothing_found(
+                using=using, target=target, actor=actor, at=at, reason=reason
+            )
+            return _at_once(done)
+        running = Run.objects.using(using).filter(
+            tenant=target.tenant,
+            kind=KIND,
+            target=target.ref,
+            state=RunState.RUNNING,
+        )
+        run = running.first() or _begin(using, target, actor, at, reason)
+        wanted = {"using": using, "tenant": target.tenant, "run_id": run.id}
+        transaction.on_commit(
+            lambda: signals.erasure_wanted.send_robust(sender=Scope, **wanted),
+            using=using,
+            robust=True,
+        )
+    return erasing(using=using, run=run)
+
+
+def resume_erasure(*, using: str, tenant: str, run_id: uuid.UUID) -> Erased | None:
+    """Go on with an erasure that a run stands for; None where it has ended.
+
+    Raises:
+        Conflict: As ``erase``.
+    """
+    run = Run.objects.using(using).filter(tenant=tenant, id=run_id, kind=KIND).first()
+    if run is None or run.state != RunState.RUNNING:
+        return None
+    actor, level = Actor(run.actor), run.cursor["level"]
+    target = named_by(using=using, tenant=tenant, level=level, ref=run.target)
+    at = dt.datetime.now(dt.UTC)
+    run = runs.begin(
+        using=using, tenant=tenant, kind=KIND, target=run.target, actor=actor, at=at
+    )
+    if run.id != run_id:  # it ended meanwhile, and this is a new one: of nobody's wish
+        run.delete(using=using)
+        return None
+    if target is None:
+        return _gone(using, run, level, actor, at)
+    return _finish(using, target, run, actor, None)
+
+
+def read_erasure(*, using: str, scope: Scope, run_id: uuid.UUID) -> Erasing:
+    """Return how far an erasure is that began in ``scope``, or below it.
+
+    Raises:
+        NotVisible: None of that id here.
+    """
+    run = Run.objects.using(using).filter(tenant=scope.tenant, id=run_id, kind=KIND)
+    found = run.first()
+    if found is None:
+        raise NotVisible
+    return erasing(using=using, run=found)
+
+
+def erasing(*, using: str, run: Run) -> Erasing:
+    """Return how far a run is. One query."""
+    rows = ErasureReceipt.objects.using(using).filter(tenant=run.tenant, run_id=run.id)
+    receipt = rows.first()
+    return Erasing(
+        id=run.id,
+        level=ErasureLevel(run.cursor["level"]),
+        target_ref=run.target,
+        state=str(run.state),
+        counts=run.counts,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        error=run.error,
+        receipt=None if receipt is None else erased(receipt),
+    )
+
+
+def _at_once(done: Erased) -> Erasing:
+    return Erasing(
+        id=done.id,
+        level=done.level,
+        target_ref=done.target_ref,
+        state=RunState.DONE.value,
+        counts={},
+        started_at=done.at,
+        finished_at=done.finished_at,
+        receipt=done,
+    )
+
+
+def _begin(
+    using: str, target: Target, actor: Actor, at: dt.datetime, reason: str
+) -> Run:
+    """Take the work up, or begin it: with a row that keeps the names to the end."""
+    with transaction.atomic(using=using):
+        run = runs.begin(
+            using=using,
+            tenant=target.tenant,
+            kind=KIND,
+            target=target.ref,
+            actor=actor,
+            at=at,
+        )
+        if "level" in run.cursor:
+            return run
+        made = target.is_scope and not has_row(using=using, scope=target.scope)
+        if made:
+            ensure_scope(using=using, scope=target.scope, at=at)
+        cursor = {
+            "level": target.level.value,
+            "scope_ids": target.scope_ids,
+            "made": made,
+        }
+        runs.advance(run, using=using, cursor=cursor, counts={}, at=at)
+        audit.record(
+            using=using,
+            tenant=target.tenant,
+            actor=actor,
+            action="memory.erase_start",
+            target=target.ref,
+            at=at,
+            reason=reason,
+            detail={"run": str(run.id), "level": target.level.value},
+        )
+    return run
+
+
+def _finish(
+    using: str,
+    target: Target,
+    run: Run,
+    actor: Actor,
+    progress: Callable[[State], None] | None,
+) -> Erased:
+    work = Work(using, target, run, actor, State.of(run), progress, pages.PAGE)
+    try:
+        return work.finish()
+    except runs.TakenOver:
+        raise
+    except PrismMemoryError as error:
+        at = dt.datetime.now(dt.UTC)
+        runs.finish(run, using=using, state=RunState.FAILED, at=at, error=error.code)
+        raise
+    except KeyboardInterrupt:
+        at = dt.datetime.now(dt.UTC)
+        runs.finish(run, using=using, state=RunState.CANCELLED, at=at)
+        raise
+
+
+def _gone(using: str, run: Run, level: str, actor: Actor, at: dt.datetime) -> Erased:
+    """End a run whose target another, wider erasure took away."""
+    target = Target(ErasureLevel(level), run.target, Scope(run.tenant))
+    state = State.of(run)
+    with transaction.atomic(using=using):
+        return conclude(
+            using=using,
+            target=target,
+            run=run,
+            actor=actor,
+            rows=state.rows,
+            kinds=state.kinds,
+            derived=state.derived,
+            at=at,
+        )

@@ -1,0 +1,308 @@
+"""One erasure at work: page by page, then the places, then the receipt.
+
+Each page is a transaction with the tenant's lineage to itself, and writes down how far
+the work is. A process that is killed leaves nothing half done, and the next one goes on
+from there.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from django.db import OperationalError, transaction
+from django.utils import timezone
+from psycopg.errors import DeadlockDetected, LockNotAvailable
+
+from prism_memory import runs
+from prism_memory.db.local import local_settings
+from prism_memory.errors import Conflict
+from prism_memory.governance.erasure import places
+from prism_memory.governance.erasure.pages import (
+    START,
+    Gone,
+    place_of,
+    read_page,
+    remove_page,
+)
+from prism_memory.governance.erasure.receipts import conclude
+from prism_memory.governance.erasure.target import Target
+from prism_memory.lifecycle.tombstones import hold_lineage
+from prism_memory.models import Record, Run
+from prism_memory.models import Scope as ScopeRow
+from prism_memory.types import Actor, Erased
+
+T = TypeVar("T")
+
+WAIT: Final = "500ms"
+"""How long one lock is waited for, with the lineage held. Shorter than PostgreSQL's
+``deadlock_timeout``: of two that wait for each other the erasure gives way."""
+
+SCOPES: Final = ScopeRow._meta.db_table  # noqa: SLF001 - Django has no other name for it
+TRIES: Final = 120
+LONGEST_PAUSE_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True)
+class State:
+    """How far an erasure is, as its run keeps it.
+
+    Args:
+        after: Where the next page begins.
+        derived: Records elsewhere that derive from these and that a hold keeps.
+        made: The target's own row was made for this, to keep its names: not counted.
+    """
+
+    after: dict[str, Any] = field(default_factory=lambda: dict(START))
+    rows: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    derived: int = 0
+    made: bool = False
+
+    @classmethod
+    def of(cls, run: Run) -> State:
+        """Return what a run kept."""
+        cursor = run.cursor
+        return cls(
+            after=cursor.get("after", dict(START)),
+            rows=Counter(run.counts),
+            kinds=Counter(cursor.get("kinds", {})),
+            derived=cursor.get("derived", 0),
+            made=cursor.get("made", False),
+        )
+
+    def plus(self, rows: Counter[str], **more: Any) -> State:  # noqa: ANN401 - fields
+        """Return this state with more rows removed."""
+        total = Counter(self.rows)
+        total.update({table: count for table, count in rows.items() if count})
+        return replace(self, rows=total, **more)
+
+
+@dataclass
+class Work:
+    """One erasure that a run stands for."""
+
+    using: str
+    target: Target
+    run: Run
+    actor: Actor
+    state: State
+    progress: Callable[[State], None] | None
+    page: int
+
+    def finish(self) -> Erased:
+        """Remove all that is there, and return the receipt."""
+        while True:
+            while self._patiently(self._records):
+                pass
+            if self.target.is_scope:
+                while self._patiently(self._named):
+                    pass
+                after: uuid.UUID | None = uuid.UUID(int=0)
+                while after is not None:
+                    after = self._patiently(partial(self._places, after))
+            if receipt := self._patiently(self._end):
+                return receipt
+            self.state = replace(self.state, after=dict(START))
+
+    def _records(self) -> bool:
+        """Remove the next page; tell whether there was one."""
+        with self._alone():
+            page = read_page(
+                using=self.using,
+                target=self.target,
+                after=self.state.after,
+                rows=self.page,
+            )
+            if not page:
+                return False
+            gone = self._remove([row["id"] for row in page if not row["held"]])
+            after = place_of(page[-1]) if gone.whole else self.state.after
+            state = self._note(self._with(gone, after))
+        self._went_on(state)
+        return True
+
+    def _named(self) -> bool:
+        """Remove a page of what bears the names; tell whether there was any."""
+        with self._alone():
+            rows = places.clear_named(using=self.using, target=self.target)
+            if not rows.total():
+                return False
+            state = self._note(self.state.plus(rows))
+        self._went_on(state)
+        return True
+
+    def _places(self, after: uuid.UUID) -> uuid.UUID | None:
+        """Clear the next scopes; return the last one's id, or None after the last.
+
+        The target's own row stays to the end: who goes on knows its names by it.
+        """
+        with self._alone():
+            locked = places.lock_places(
+                using=self.using, target=self.target, after=after, rows=self.page
+            )
+            if not locked:
+                return None
+            mine = self.target.scope.id
+            free = [
+                row["id"] for row in locked if not row["covered"] and row["id"] != mine
+            ]
+            rows = places.clear_places(
+                using=self.using, target=self.target, scope_ids=free
+            )
+            state = self._note(self.state.plus(rows))
+        self._went_on(state)
+        last: uuid.UUID = locked[-1]["id"]
+        return last
+
+    def _end(self) -> Erased | None:
+        """Close the work; None where somebody wrote more than fits here meanwhile.
+
+        With every place locked, nobody writes: what is committed by now goes too, and
+        what comes later comes after the receipt.
+        """
+        with self._alone():
+            free = self._lock()
+            rest = places.free_records(
+                using=self.using, target=self.target, scope_ids=free, rows=self.page + 1
+            )
+            if len(rest) > self.page:
+                return None
+            gone = self._remove(rest, wait=False)
+            if not gone.whole:
+                return None
+            state = self._with(gone, self.state.after).plus(self._clear(free))
+            self._note(state)
+            receipt = conclude(
+                using=self.using,
+                target=self.target,
+                run=self.run,
+                actor=self.actor,
+                rows=state.rows,
+                kinds=state.kinds,
+                derived=state.derived,
+                at=timezone.now(),
+            )
+        self._went_on(state)
+        return receipt
+
+    def _lock(self) -> list[uuid.UUID]:
+        """Lock all that records are written to; return the scopes no hold covers."""
+        if self.target.is_scope:
+            locked = places.lock_places(
+                using=self.using,
+                target=self.target,
+                after=uuid.UUID(int=0),
+                rows=None,
+            )
+            return [row["id"] for row in locked if not row["covered"]]
+        if self.target.family == "source":
+            found = places.lock_source(using=self.using, target=self.target)
+            return [row["scope_id"] for row in found if not row["covered"]]
+        return []
+
+    def _clear(self, scope_ids: Sequence[uuid.UUID]) -> Counter[str]:
+        given: dict[str, Any] = {"using": self.using, "target": self.target}
+        if not self.target.is_scope:
+            return places.clear_sources(**given, scope_ids=scope_ids)
+        counts: Counter[str] = Counter()
+        while (rows := places.clear_named(**given)).total():
+            counts += rows
+        places.unname_holds(**given)
+        counts += places.clear_places(**given, scope_ids=scope_ids)
+        if self.state.made and counts[SCOPES]:
+            counts[SCOPES] -= 1
+        return counts
+
+    def _remove(self, ids: Sequence[uuid.UUID], *, wait: bool = True) -> Gone:
+        if not ids:
+            return Gone()
+        return remove_page(
+            using=self.using,
+            tenant=self.target.tenant,
+            ids=ids,
+            actor=self.actor,
+            at=timezone.now(),
+            most=self.page,
+            wait=wait,
+        )
+
+    def _with(self, gone: Gone, after: dict[str, Any]) -> State:
+        elsewhere = self._elsewhere(gone) if gone.kept else 0
+        return self.state.plus(
+            gone.rows,
+            after=after,
+            kinds=self.state.kinds + gone.kinds,
+            derived=self.state.derived + elsewhere,
+        )
+
+    def _elsewhere(self, gone: Gone) -> int:
+        """Count the kept records that are no part of the target."""
+        ids = [record_id for record_id, _ in gone.kept]
+        if self.target.is_scope:
+            scopes = {scope_id for _, scope_id in gone.kept}
+            rows = ScopeRow.objects.using(self.using).filter(self.target.by_names())
+            mine = set(rows.filter(id__in=scopes).values_list("id", flat=True))
+            return sum(scope_id not in mine for _, scope_id in gone.kept)
+        if self.target.family == "record":
+            return len(ids)
+        found = Record.objects.using(self.using).filter(tenant=self.target.tenant)
+        return len(ids) - found.filter(id__in=ids, source_id=self.target.id).count()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        with local_settings(self.using, {"lock_timeout": WAIT}):
+            hold_lineage(using=self.using, tenant=self.target.tenant, alone=True)
+            yield
+
+    def _note(self, state: State) -> State:
+        """Write down how far the work is, in the transaction of the step."""
+        cursor = {
+            "level": self.target.level.value,
+            "scope_ids": self.target.scope_ids,
+            "after": state.after,
+            "kinds": dict(state.kinds),
+            "derived": state.derived,
+            "made": state.made,
+        }
+        runs.advance(
+            self.run,
+            using=self.using,
+            cursor=cursor,
+            counts=dict(state.rows),
+            at=timezone.now(),
+        )
+        return state
+
+    def _went_on(self, state: State) -> None:
+        self.state = state
+        if self.progress:
+            self.progress(state)
+
+    def _patiently(self, step: Callable[[], T]) -> T:
+        """Return what a step does; where somebody has a lock, try again a little later.
+
+        Raises:
+            Conflict: Somebody has it all the time, or the transaction is a host's.
+        """
+        for attempt in range(TRIES):
+            try:
+                return step()
+            except OperationalError as error:
+                if not isinstance(
+                    error.__cause__, (LockNotAvailable, DeadlockDetected)
+                ):
+                    raise
+                if transaction.get_connection(self.using).needs_rollback:
+                    break
+            pause = min(LONGEST_PAUSE_SECONDS, 0.01 * 2 ** min(attempt, 16))
+            time.sleep(random.uniform(pause / 2, pause))  # noqa: S311 - only a delay
+        message = "An open transaction holds what is to be erased; try again later."
+        raise Conflict(message)

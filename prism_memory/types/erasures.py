@@ -1,0 +1,114 @@
+"""What an erasure tells."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from prism_memory.types.vocabulary import ErasureLevel, Kind
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What an erasure removed, and what it had to keep: its receipt.
+
+    Args:
+        id: Of the receipt.
+        target_ref: ``record:``, ``source:`` or ``scope:`` and an id; no name.
+        found: There was something of that name; else nothing was changed.
+        counts: Rows removed, by table.
+        kinds: Records removed, by kind.
+        kept: What holds keep: ``records``, ``facts``, ``sources`` and ``scopes`` of the
+            target, and ``derived``, records elsewhere.
+        at: When it began.
+        finished_at: When it ended. What was committed in the target before that is
+            gone; what was written there later stays.
+    """
+
+    id: uuid.UUID
+    level: ErasureLevel
+    target_ref: str
+    found: bool
+    at: dt.datetime
+    finished_at: dt.datetime
+    counts: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    kept: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def source_found(self) -> bool:
+        """Whether the source to be erased was there (B321)."""
+        return self.found
+
+    @property
+    def records(self) -> int:
+        """Records removed, whatever their kind."""
+        return self.counts.get("prism_memory_record", 0)
+
+    @property
+    def chunks(self) -> int:
+        """Chunks of documents removed."""
+        return self.kinds.get(Kind.CHUNK.value, 0)
+
+    @property
+    def vectors(self) -> int:
+        """Vectors removed, and places in the queue of those not made yet."""
+        return self.counts.get("prism_memory_embedding", 0)
+
+    @property
+    def evidence_links(self) -> int:
+        """Links removed between facts and what they cite."""
+        return self.counts.get("prism_memory_evidence", 0)
+
+    @property
+    def facts_erased(self) -> int:
+        """Facts removed."""
+        return self.kinds.get(Kind.FACT.value, 0)
+
+    @property
+    def facts_kept(self) -> int:
+        """Facts of the target that a hold keeps."""
+        return self.kept.get("facts", 0)
+
+
+@dataclass(frozen=True)
+class Erasing:
+    """How far an erasure is.
+
+    Args:
+        id: Of its run.
+        state: ``running``, ``done``, ``failed`` or ``cancelled``.
+        counts: Rows removed up to now, by table.
+        error: What went wrong, or empty.
+        receipt: Of one that is done.
+    """
+
+    id: uuid.UUID
+    level: ErasureLevel
+    target_ref: str
+    state: str
+    counts: Mapping[str, int]
+    started_at: dt.datetime
+    finished_at: dt.datetime | None = None
+    error: str = ""
+    receipt: Erased | None = None
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What an erasure would remove now, and what holds would keep.
+
+    Args:
+        counts: Rows that would go, by table.
+        derived: Records elsewhere that would go too, as they derive from these.
+        kept: As of ``Erased``.
+    """
+
+    level: ErasureLevel
+    target_ref: str
+    found: bool
+    counts: Mapping[str, int] = field(default_factory=dict)
+    derived: int = 0
+    kept: Mapping[str, int] = field(default_factory=dict)
