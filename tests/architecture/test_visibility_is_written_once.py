@@ -71,6 +71,7 @@ RAW_SQL: Final = {
     "consent.note_decisions": "Notes the consents of rows that a verb has locked.",
     "lineage.mark": "The scope of what is blocked; shows no row.",
     "lineage.mark_derived": "As mark.",
+    "erasure.mark_erased": "As mark.",
     "removal.delete_empty_sources": "Whether a source has any record left.",
     "removal.held_records": "Which of locked rows a hold keeps.",
     "removal.holds_in_force": "Whether what a hold is on stands in the scope.",
