@@ -20,6 +20,7 @@ MEANINGS = {
     "ingest": "records a second through remember and drain against a bare COPY",
     "erasure": "how long it takes to erase an owner of many records",
     "growth": "recall in a fixed scope while the table around it grows",
+    "row_security": "what row-level security costs recall",
     "peers": "ours beside other memory systems, those that are installed",
 }
 
@@ -72,6 +73,16 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     parsers["ablation"].add_argument(
         "--only", nargs="+", metavar="NAME", help="these variations alone"
     )
+    _add_sizes(parsers)
+    peers = parsers["peers"]
+    peers.add_argument("--data", type=Path, help="a file of LoCoMo, for recall@10")
+    peers.add_argument("--conversations", type=int, help="only the first so many")
+    peers.add_argument("--rows", type=int, default=40_000)
+    peers.add_argument("--calls", type=int, default=60, help="per scope timed")
+    peers.add_argument("--only", nargs="+", metavar="SYSTEM", help="such as ours mem0")
+
+
+def _add_sizes(parsers: dict[str, argparse.ArgumentParser]) -> None:
     latency = parsers["latency"]
     latency.add_argument("--rows", type=int, default=20_000)
     latency.add_argument("--scopes", type=int, default=40)
@@ -97,12 +108,9 @@ def _add_own(parsers: dict[str, argparse.ArgumentParser]) -> None:
     growth.add_argument("--scope", type=int, default=1_000, help="rows of the scope")
     growth.add_argument("--calls", type=int, default=100, help="per step")
     growth.add_argument("--hnsw", action="store_true", help="build the index each step")
-    peers = parsers["peers"]
-    peers.add_argument("--data", type=Path, help="a file of LoCoMo, for recall@10")
-    peers.add_argument("--conversations", type=int, help="only the first so many")
-    peers.add_argument("--rows", type=int, default=40_000)
-    peers.add_argument("--calls", type=int, default=60, help="per scope timed")
-    peers.add_argument("--only", nargs="+", metavar="SYSTEM", help="such as ours mem0")
+    security = parsers["row_security"]
+    security.add_argument("--rows", type=int, default=100_000)
+    security.add_argument("--calls", type=int, default=60, help="per scope measured")
 
 
 if __name__ == "__main__":

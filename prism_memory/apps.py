@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 from django.utils.translation import gettext_lazy as _
 
 
@@ -18,8 +19,12 @@ class PrismMemoryConfig(AppConfig):
 
     def ready(self) -> None:
         from prism_memory import checks
+        from prism_memory.db import tenancy
 
         checks.register()
+        connection_created.connect(
+            tenancy.install, dispatch_uid="prism_memory.on_connection_created"
+        )
         if find_spec("celery"):
             from prism_memory import tasks
 

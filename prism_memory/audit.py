@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any, Final
 
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import LimitExceeded
 from prism_memory.models import AuditEvent
 from prism_memory.redaction import Redaction
@@ -14,6 +15,7 @@ from prism_memory.types import Actor, check_json, check_text
 REASON_CHARACTERS: Final = 1_000
 
 
+@for_tenant
 def record(
     *,
     using: str,

@@ -111,6 +111,11 @@ class Settings:
         maximum=600,
     )
     DATABASE = Setting("default", help="Database alias that holds the memory tables.")
+    ROW_SECURITY = Setting(
+        default=False,
+        help="Tell PostgreSQL the tenant of every statement, for the policies that"
+        " prism_memory_rls makes.",
+    )
     LANGUAGE = Setting(
         "english", help="Text search configuration of records that name none."
     )

@@ -15,6 +15,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from psycopg.errors import UniqueViolation
 
+from prism_memory.db.tenancy import acting_for, for_tenant
 from prism_memory.errors import Conflict, NotVisible
 from prism_memory.models import Run
 from prism_memory.models.choices import RunState
@@ -25,6 +26,7 @@ class TakenOver(Conflict):
     """Another process took this work up meanwhile."""
 
 
+@for_tenant
 def begin(
     *,
     using: str,
@@ -81,6 +83,7 @@ def _unfinished(using: str, tenant: str, kind: str, target: str) -> Run | None:
     return None if last is None or last.state == RunState.DONE else last
 
 
+@for_tenant
 def take_up(*, using: str, tenant: str, run_id: uuid.UUID, at: dt.datetime) -> Run:
     """Go on with one run that is running or has failed.
 
@@ -148,8 +151,9 @@ def _update(run: Run, using: str, changes: Mapping[str, Any]) -> bool:
         state=RunState.RUNNING,
         cursor__holder=run.cursor["holder"],
     )
-    if not held.update(**changes):
-        return False
+    with acting_for(run.tenant):
+        if not held.update(**changes):
+            return False
     for name, value in changes.items():
         setattr(run, name, value)
     return True

@@ -584,3 +584,19 @@ def test_keys_that_cannot_sign_are_reported(
     found = checks.check_settings()
     assert {message.id for message in found} == ids
     assert "xxxx" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("alias", "ids"),
+    [
+        ("default", set()),
+        ("nowhere", {"prism_memory.E060"}),
+        (5, {"prism_memory.E003"}),
+    ],
+)
+def test_a_storage_of_exports_that_is_not_there_is_reported(
+    settings: Any, alias: Any, ids: set[str]
+) -> None:
+    settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "EXPORT_STORAGE": alias}
+    found = checks.check_settings()
+    assert {message.id for message in found} == ids

@@ -20,6 +20,7 @@ from django.urls import URLPattern, path
 from django.utils.text import capfirst
 
 from prism_memory.admin import keyset, links
+from prism_memory.admin.acting import acting
 from prism_memory.admin.badges import NOTHING
 from prism_memory.admin.characters import marked, shown
 from prism_memory.admin.filters import FilterForm
@@ -72,7 +73,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return False
 
     def get_urls(self) -> list[URLPattern]:
-        return [*self.more_urls(), *super().get_urls()]
+        urls = [*self.more_urls(), *super().get_urls()]
+        for url in urls:
+            url.callback = acting(url.callback)
+        return urls
 
     def more_urls(self) -> list[URLPattern]:
         """Return the routes that this page group adds."""

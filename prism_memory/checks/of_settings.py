@@ -34,6 +34,7 @@ def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
         *unusable_factors(),
         *unusable_defaults(),
         *unusable_keys(),
+        *unknown_storage(),
     ]
 
 
@@ -163,4 +164,16 @@ def unusable_keys() -> Iterator[checks.CheckMessage]:
             f"{NAMESPACE}[{error.field!r}] cannot be used: {error}",
             hint=Settings.INTEGRITY_KEYS.help,
             id="prism_memory.E040",
+        )
+
+
+def unknown_storage() -> Iterator[checks.CheckMessage]:
+    """Report an alias that STORAGES lacks: an export would begin, and fail."""
+    alias: object = settings.EXPORT_STORAGE
+    if isinstance(alias, str) and alias not in django_settings.STORAGES:
+        known = ", ".join(map(repr, django_settings.STORAGES))
+        yield checks.Error(
+            f"{NAMESPACE}['EXPORT_STORAGE'] names {alias!r}, which STORAGES lacks.",
+            hint=f"There are {known}.",
+            id="prism_memory.E060",
         )

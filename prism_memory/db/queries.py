@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import resources
 from typing import Any, Final
@@ -11,6 +12,7 @@ from typing import Any, Final
 from django.db import connections
 from psycopg import sql
 
+from prism_memory.db.tenancy import acting_for
 from prism_memory.types import Vector
 
 _HEADER: Final = re.compile(r"^-- name: (?P<name>[a-z0-9_]+)\n", re.MULTILINE)
@@ -47,18 +49,23 @@ def composed(file: str, name: str, /, **parts: sql.Composable | int) -> str:
 def fetch(
     using: str, statement: str, parameters: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Run a statement and return its rows as dicts."""
-    with connections[using].cursor() as cursor:
+    """Run a statement, for the tenant that it names, and return its rows as dicts."""
+    with _acting(parameters), connections[using].cursor() as cursor:
         cursor.execute(statement, parameters)
         names = [column.name for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def execute(using: str, statement: str, parameters: Mapping[str, Any]) -> int:
-    """Run a statement and return how many rows it touched."""
-    with connections[using].cursor() as cursor:
+    """Run a statement, for the tenant that it names; return the rows it touched."""
+    with _acting(parameters), connections[using].cursor() as cursor:
         cursor.execute(statement, parameters)
         return int(cursor.rowcount)
+
+
+def _acting(parameters: Mapping[str, Any]) -> AbstractContextManager[None]:
+    tenant = parameters.get("tenant")
+    return nullcontext() if tenant is None else acting_for(tenant)
 
 
 def vector_text(vector: Vector) -> str:

@@ -1,4 +1,4 @@
-"""Rules over many rows: retention, erasure, export, holds, seals."""
+"""Rules over many rows: retention, erasure, export, seals, row security."""
 
 from prism_memory.governance.events import Event, EventPage, list_events
 from prism_memory.governance.findings import Finding, Findings, Wrong
@@ -8,6 +8,7 @@ from prism_memory.governance.prune import Pruned, prune
 from prism_memory.governance.seals import Sealed, seal
 from prism_memory.governance.signing import Signed, sign_records
 from prism_memory.governance.verify import Verified, verify
+from prism_memory.governance.vouch import vouch
 
 __all__ = [
     "Event",
@@ -28,4 +29,5 @@ __all__ = [
     "sign_records",
     "trails",
     "verify",
+    "vouch",
 ]

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from prism_memory import audit, integrity
-from prism_memory.access import visible
+from prism_memory.access import unwithheld, visible
+from prism_memory.db import queries
 from prism_memory.db.local import limited
+from prism_memory.db.queries import composed
 from prism_memory.errors import DeadlineExceeded, LimitExceeded, ScopeDenied
-from prism_memory.governance.lines import Sight, writing
+from prism_memory.governance.lines import KINDS, Sight, writing
 from prism_memory.models import Record
 from prism_memory.recall import cursors
 from prism_memory.redaction import Redaction
@@ -137,6 +139,22 @@ def trusted(*, using: str, scope: Scope, records: list[Record]) -> list[Record]:
     shown = {record.id: (record.version, record.text) for record in records}
     found = integrity.intact(using=using, tenant=scope.tenant, shown=shown)
     return [record for record in records if record.id in found]
+
+
+def left_out(
+    *, using: str, sight: Sight, scope: Scope, at: dt.datetime
+) -> dict[str, int]:
+    """Return how many records of one scope are left out, by reason. One query."""
+    given = {
+        **sight.reader(scope, at).parameters(),
+        "strict": False,
+        "consented": sight.strict,
+        "scope_id": scope.id,
+        "kinds": [kind.value for kind in KINDS],
+    }
+    statement = composed("export", "left_out", unwithheld=unwithheld())
+    rows = queries.fetch(using, statement, given)
+    return {row["reason"]: row["records"] for row in rows if row["reason"]}
 
 
 def _after(

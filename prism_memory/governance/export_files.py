@@ -19,7 +19,6 @@ from prism_memory.errors import Misconfigured
 from prism_memory.types import ExportPart
 
 FOLDER: Final = "prism_memory/exports"
-MANIFEST: Final = "manifest.json"
 IN_MEMORY_BYTES: Final = 1_048_576
 """Of a part that is being made; what is beyond waits in an unnamed file."""
 BLOCK_BYTES: Final = 65_536

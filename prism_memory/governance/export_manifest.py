@@ -79,5 +79,4 @@ def manifest(
 def written(name: str, content: JSON) -> str:
     """Write a manifest and return the name that the storage gave it."""
     text = json.dumps(content, ensure_ascii=False, indent=1)
-    files.delete(name)  # of an attempt that died
     return files.save(name, io.BytesIO(text.encode()))

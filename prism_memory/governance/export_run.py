@@ -17,15 +17,12 @@ from typing import Any, Final
 from django.db import transaction
 
 from prism_memory import runs
-from prism_memory.access import unwithheld
-from prism_memory.db import queries
-from prism_memory.db.queries import composed
 from prism_memory.errors import NotVisible, PrismMemoryError
 from prism_memory.governance import export_files as files
-from prism_memory.governance.export import place, read, trusted
+from prism_memory.governance.export import left_out, place, read, trusted
 from prism_memory.governance.export_manifest import manifest, written
 from prism_memory.governance.export_state import Position, note, scope_of
-from prism_memory.governance.lines import KINDS, LEVELS, Sight, writing
+from prism_memory.governance.lines import LEVELS, Sight, writing
 from prism_memory.models import Record, Run, Scope
 from prism_memory.models.choices import RunState
 from prism_memory.redaction import Redaction
@@ -91,6 +88,11 @@ class Exporting:
             )
         return False
 
+    @property
+    def _holder(self) -> str:
+        """Part of a file's name: two processes never write the same file."""
+        return str(self.run.cursor["holder"][:8])
+
     def _clean(self) -> None:
         """Remove what a process that died may have left."""
         if self.position.pending:
@@ -132,7 +134,12 @@ class Exporting:
         broken = len(records) - len(shown)
         counts = at.counts + Counter(records=len(shown), broken=broken)
         if len(records) < PAGE_ROWS:
-            counts += Counter({"scopes": 1, **self._left_out(scope, now)})
+            counts += Counter(
+                {
+                    "scopes": 1,
+                    **left_out(using=self.using, sight=self.sight, scope=scope, at=now),
+                }
+            )
             return replace(
                 at, scope=scope.id, open=False, after=None, counts=counts
             ), True
@@ -164,28 +171,15 @@ class Exporting:
         for record in records:
             making.add(write.line(record))
 
-    def _left_out(self, scope: ScopeValue, now: dt.datetime) -> dict[str, int]:
-        given = {
-            **self.sight.reader(scope, now).parameters(),
-            "strict": False,
-            "consented": self.sight.strict,
-            "scope_id": scope.id,
-            "kinds": [kind.value for kind in KINDS],
-        }
-        statement = composed("export", "left_out", unwithheld=unwithheld())
-        rows = queries.fetch(self.using, statement, given)
-        return {row["reason"]: row["records"] for row in rows if row["reason"]}
-
     def _save(self, making: files.Making, reached: Position) -> Position:
         number = len(self.position.parts) + 1
         ending = ".gz" if self.options["compress"] else ""
-        # The holder's own: two processes never write the same file.
-        holder = self.run.cursor["holder"][:8]
-        name = f"{files.folder(self.run.id)}/part-{number:05d}-{holder}.jsonl{ending}"
+        part = f"part-{number:05d}-{self._holder}.jsonl{ending}"
+        name = f"{files.folder(self.run.id)}/{part}"
         self._keep(replace(self.position, pending=name))
-        part = making.saved(name)
+        made = making.saved(name)
         counts = reached.counts + Counter(parts=1)
-        return replace(reached, parts=(*reached.parts, part), counts=counts)
+        return replace(reached, parts=(*reached.parts, made), counts=counts)
 
     def _keep_part(self, reached: Position) -> None:
         new = reached.parts[len(self.position.parts) :]
@@ -225,7 +219,9 @@ class Exporting:
             left_out={name: n for name, n in counts.items() if name not in seen},
             at=at,
         )
-        name = written(f"{files.folder(self.run.id)}/{files.MANIFEST}", content)
+        name = f"{files.folder(self.run.id)}/manifest-{self._holder}.json"
+        self._keep(replace(self.position, pending=name))
+        name = written(name, content)
         try:
             self._finish(name, at)
         except runs.TakenOver:
@@ -238,7 +234,7 @@ class Exporting:
             runs.advance(
                 self.run,
                 using=self.using,
-                cursor={**self.run.cursor, "manifest": name},
+                cursor={**self.run.cursor, "pending": "", "manifest": name},
                 counts=counts,
                 at=at,
             )

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from prism_memory import models, runs, signals
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible
 from prism_memory.governance import export_files as files
 from prism_memory.governance.export_run import Exporting, Now
@@ -111,6 +112,7 @@ def _announce(using: str, run: Run) -> None:
     transaction.on_commit(send, using=using, robust=True)
 
 
+@for_tenant
 def carry_on(
     *,
     using: str,
@@ -207,7 +209,7 @@ def open_export(
     name = _name(run, number)
     file = files.open_file(name)
     note(using, run, actor, "read", at, {"part": number or 0})
-    return name.rpartition("/")[2], file
+    return "manifest.json" if number is None else name.rpartition("/")[2], file
 
 
 def _name(run: Run, number: int | None) -> str:

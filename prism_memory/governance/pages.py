@@ -10,10 +10,10 @@ from typing import Any, Final
 from django.db import connections, transaction
 from psycopg import sql
 
+from prism_memory import indexing
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import Unsupported
-from prism_memory.indexing import tenants
 from prism_memory.models import AccessKey, ManifestBlock
 
 PAGE_ROWS: Final = 1_000
@@ -65,7 +65,7 @@ def trails(*, using: str) -> Iterator[str]:
     yield ""
     keys = AccessKey.objects.using(using).order_by("tenant")
     known = set(keys.values_list("tenant", flat=True).distinct())
-    for tenant in tenants(using=using):
+    for tenant in indexing.tenants(using=using):
         known.discard(tenant)
         yield tenant
     yield from sorted(known)

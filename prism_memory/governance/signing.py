@@ -81,8 +81,7 @@ def sign_records(
     """
     keys = keyring()
     if keys is None:
-        message = "There is no key: set INTEGRITY_KEYS."
-        raise Misconfigured(message, field="INTEGRITY_KEYS")
+        raise no_key()
     done = Signed(Findings(tenant))
     if not (again or rotate):
         _refuse_again(using, tenant)
@@ -181,3 +180,9 @@ def _finish(
             detail={**done.counts, "rotate": run.target},
         )
         runs.finish(run, using=using, state=RunState.DONE, at=at)
+
+
+def no_key() -> Misconfigured:
+    """Return what is raised where nothing can be signed."""
+    message = "There is no key: set INTEGRITY_KEYS."
+    return Misconfigured(message, field="INTEGRITY_KEYS")

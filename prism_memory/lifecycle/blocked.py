@@ -8,6 +8,7 @@ from typing import Final
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Invalid
 from prism_memory.models import Tombstone
 from prism_memory.types import (
@@ -76,6 +77,7 @@ def blocked_refs(
     return RefPage(tuple(refs[:rows]), refs[rows - 1] if len(refs) > rows else None)
 
 
+@for_tenant
 def tombstones(*, using: str, scope: Scope, rows: int, cursor: str | None) -> StonePage:
     """Return what is blocked in exactly ``scope`` and why, by ref. One query, or two.
 

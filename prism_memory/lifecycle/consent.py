@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from prism_memory import audit, signals
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Invalid
 from prism_memory.integrity import carried
 from prism_memory.lifecycle.decisions import note_decisions
@@ -28,6 +29,7 @@ from prism_memory.types import (
 )
 
 
+@for_tenant
 def set_consent(  # noqa: PLR0913 - keywords, most of them optional
     *,
     using: str,

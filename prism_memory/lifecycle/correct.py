@@ -12,6 +12,7 @@ from prism_memory import audit, signals
 from prism_memory.conf import Limits
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict
 from prism_memory.integrity import carried
 from prism_memory.lifecycle.entries import Row, reworded
@@ -34,6 +35,7 @@ from prism_memory.types import (
 )
 
 
+@for_tenant
 def correct(  # noqa: PLR0913 - keywords
     *,
     using: str,

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Invalid
 from prism_memory.lifecycle.governed import find_governed
 from prism_memory.models import ConsentGrant
@@ -46,6 +47,7 @@ def note_decisions(
     queries.execute(using, named("consent")["note_decisions"], given)
 
 
+@for_tenant
 def consent_history(
     *, using: str, scope: Scope, record_id: uuid.UUID, rows: int, cursor: str | None
 ) -> ConsentHistory:

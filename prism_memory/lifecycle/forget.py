@@ -9,6 +9,7 @@ from collections.abc import Collection
 from django.db import transaction
 
 from prism_memory import audit
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.removal import (
     Removed,
@@ -33,6 +34,7 @@ from prism_memory.types import (
 )
 
 
+@for_tenant
 def forget(
     *,
     using: str,

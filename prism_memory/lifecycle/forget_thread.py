@@ -13,6 +13,7 @@ from django.db import transaction
 from prism_memory import audit
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import ScopeDenied
 from prism_memory.lifecycle.forget import detail_of, told
 from prism_memory.lifecycle.removal import BATCH, Removed, records_of_scope, remove
@@ -26,6 +27,7 @@ same name (B151)."""
 FIRST: Final = (-(2**63), uuid.UUID(int=0))
 
 
+@for_tenant
 def forget_thread(
     *,
     using: str,

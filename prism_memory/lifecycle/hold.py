@@ -8,12 +8,14 @@ import uuid
 from django.db import transaction
 
 from prism_memory import audit
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import LegalHold, Record, Source
 from prism_memory.types import Actor, Held, HoldLevel, Scope, check_name
 
 
+@for_tenant
 def hold(
     *,
     using: str,
@@ -73,6 +75,7 @@ def hold(
     return _held(placed)
 
 
+@for_tenant
 def release(
     *,
     using: str,

@@ -14,6 +14,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from prism_memory import audit
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Invalid, Misconfigured, NotVisible, ScopeDenied
 from prism_memory.lifecycle.forget import detail_of, told
 from prism_memory.lifecycle.forget_thread import delete_empty_sources, lock_sources
@@ -56,6 +57,7 @@ def register_deletion_handler(kind: str, handler: Handler) -> None:
     _handlers[kind] = handler
 
 
+@for_tenant
 def propagate_deletion(
     *,
     using: str,

@@ -12,6 +12,7 @@ from django.db import transaction
 from prism_memory import audit
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict
 from prism_memory.lifecycle.forget import check_number, detail_of, target_of, told
 from prism_memory.lifecycle.removal import Removed, records_of_scope, remove
@@ -26,6 +27,7 @@ from prism_memory.types import (
 )
 
 
+@for_tenant
 def release_forgotten(
     *,
     using: str,

@@ -8,6 +8,7 @@ from typing import Final
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.db.tenancy import acting_for
 from prism_memory.models import RecallTrace, Tenant
 from prism_memory.types import Trace
 
@@ -41,7 +42,8 @@ def write_trace(*, using: str, trace: Trace) -> bool:
         timings_ms=dict(trace.timings_ms),
         at=trace.at,
     )
-    RecallTrace.objects.using(using).bulk_create([row], ignore_conflicts=True)
+    with acting_for(scope.tenant):
+        RecallTrace.objects.using(using).bulk_create([row], ignore_conflicts=True)
     return True
 
 

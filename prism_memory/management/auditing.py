@@ -1,11 +1,65 @@
-"""How ``prism_memory_audit`` tells what it found."""
+"""Whose trails ``prism_memory_audit`` looks at, and how it tells what it found."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from prism_memory.governance import Finding, Sealed, Verified
+from django.core.management.base import CommandError
+
+from prism_memory import governance
+from prism_memory.governance import Finding, Head, Sealed, Verified
 from prism_memory.governance.findings import MEANINGS
+from prism_memory.management.command import FAILED
+from prism_memory.management.options import database
+from prism_memory.models import AuditEvent, AuditSeal, Tenant
+
+
+def heads_of(path: str | None) -> tuple[Head, ...]:
+    """Return the heads of a file, or none where no file is given.
+
+    Raises:
+        CommandError: It cannot be read.
+        Invalid: It holds none.
+    """
+    if path is None:
+        return ()
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"--head: cannot read {path}: {type(error).__name__}."
+        raise CommandError(message, returncode=FAILED) from None
+    return governance.read_heads(text.splitlines())
+
+
+def trails_of(options: dict[str, Any], heads: Sequence[Head] = ()) -> Iterator[str]:
+    """Yield whose trails are meant.
+
+    Raises:
+        CommandError: There is none under that name, nor was there ever.
+    """
+    using, tenant = database(options), options["tenant"]
+    if options["installation"]:
+        yield ""
+        return
+    if tenant is None:
+        known = list(governance.trails(using=using))
+        yield from dict.fromkeys([*known, *(head.tenant for head in heads)])
+        return
+    there = any(
+        model._base_manager.using(using).filter(**where).exists()  # noqa: SLF001
+        for model, where in (
+            (Tenant, {"name": tenant}),
+            (AuditSeal, {"tenant": tenant}),
+            (AuditEvent, {"tenant": tenant}),
+        )
+    )
+    if not there and all(head.tenant != tenant for head in heads):
+        message = f"--tenant: there is no trail of {tenant!r}."
+        raise CommandError(message, returncode=FAILED)
+    yield tenant
 
 
 def name(tenant: str) -> str:

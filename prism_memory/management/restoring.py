@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from prism_memory.management.options import USAGE, database
 from prism_memory.management.progress import Progress
 from prism_memory.types import PORTABLE, Actor
 
-MANIFEST: Final = "manifest.json"
+MANIFEST: Final = re.compile(r"manifest[^/]*\.json")
 MANIFEST_BYTES: Final = 268_435_456
 
 
@@ -73,7 +74,7 @@ def find_parts(path: Path, manifest: Path | None) -> list[Part]:
     Raises:
         CommandError: The manifest is none, or a file is not as it says.
     """
-    if path.name == MANIFEST:
+    if MANIFEST.fullmatch(path.name):
         listed = _listed(path)
         parts = [Part(path.parent / name, sha256) for name, sha256 in listed.items()]
     elif manifest is None:

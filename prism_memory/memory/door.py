@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
+from prism_memory.db.tenancy import for_its_tenant
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.forgetting import Forgetting
@@ -90,6 +91,7 @@ class Remembered:
     degraded: str = ""
 
 
+@for_its_tenant
 class Memory(Governing, Forgetting, Keeping, Sharing):
     """The memory of one scope.
 

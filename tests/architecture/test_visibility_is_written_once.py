@@ -84,6 +84,7 @@ RAW_SQL: Final = {
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
     "indexing.table_sizes": "Bytes of the table.",
     "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
+    "integrity.locked": "Signatures of rows that an operator vouches for; shows none.",
     "integrity.rows": "Signatures of rows that were just read or written; shows none.",
     "integrity.sign": "Writes signatures.",
     "integrity.unsigned": "What an operator has signed; shows ids only.",

@@ -54,7 +54,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
     """Return every record of the parts in a folder."""
     found = []
     for path in files(folder):
-        if path.name != "manifest.json":
+        if not path.name.startswith("manifest"):
             data = path.read_bytes()
             text = gzip.decompress(data) if path.suffix == ".gz" else data
             found += [json.loads(line) for line in text.splitlines()]
@@ -62,6 +62,6 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    (path,) = folder.rglob("manifest.json")
+    (path,) = folder.rglob("manifest*.json")
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from prism_memory import governance, lifecycle, runs
-from prism_memory.errors import Conflict, Misconfigured
+from prism_memory.errors import Conflict, Misconfigured, NotVisible
 from prism_memory.models import AuditEvent, AuditSeal, ManifestBlock, Record, Run
 from prism_memory.models.choices import RunState
 from prism_memory.types import Actor
@@ -386,6 +386,17 @@ def sign(**given: Any) -> governance.Signed:
     )
 
 
+def vouch(*ids: uuid.UUID) -> int:
+    return governance.vouch(
+        using="default",
+        tenant="acme",
+        record_ids=ids,
+        actor=Actor("user:1"),
+        at=timezone.now(),
+        reason="seen",
+    )
+
+
 class TestSigning:
     def before_the_key(self, settings: Any, count: int = 5) -> list[uuid.UUID]:
         use(settings, INTEGRITY_KEYS={})
@@ -464,6 +475,18 @@ class TestSigning:
         use(settings, INTEGRITY_KEYS={"k2": OTHER_KEYS["k2"]})
         assert sign(rotate=True).findings.count == 1
         assert wrongs(content=True) == [("record_unknown_key", f"record:{record_id}")]
+
+    def test_vouching_is_all_or_none_and_of_one_tenant(self) -> None:
+        mine = remember_one("Mine.")
+        theirs = remember_one(scope=make_scope(tenant="beta"))
+        for record_id in (mine, theirs):
+            edit(record_id, "writer = 'mallory'")
+        with pytest.raises(NotVisible):
+            vouch(mine, theirs)
+        assert len(wrongs(content=True)) == 1
+        assert vouch(mine) == 1
+        assert not wrongs(content=True)
+        assert len(wrongs("beta", content=True)) == 1
 
     def test_needs_a_key(self, settings: Any) -> None:
         use(settings, INTEGRITY_KEYS={})

@@ -19,7 +19,7 @@ from tests.architecture.test_every_statement_names_the_tenant import (
     lifecycle_calls,
     memory_calls,
 )
-from tests.capture import captured
+from tests.capture import captured, tenant_in_every_statement
 from tests.factories import make_memory, make_scope, remember, remember_one
 from tests.governance.trail import KEYS, OTHER_KEYS, run
 
@@ -142,6 +142,31 @@ def test_it_is_told_without_a_word_of_what_is_stored(
     assert told == [("acme", "default", {record_id: State.CHANGED})]
     assert str(record_id) in caplog.text
     assert "secret" not in caplog.text
+
+
+def test_what_another_thread_shares_is_looked_at_too() -> None:
+    parent = make_memory(make_scope(thread="planning"))
+    good, edited = parent.remember(["Tea at noon.", "Tea at nine."]).accepted
+    parent.share_with("chat-1", [good, edited])
+    edit(edited, "text = 'Gin at nine, with tea.'")
+    found = make_memory().recall(
+        "tea", legs="text", share_from_parent_thread_id="planning"
+    )
+    assert [hit.id for hit in found] == [good]
+
+
+def test_every_statement_names_the_tenant() -> None:
+    """B22: those of signatures too."""
+    with tenant_in_every_statement("acme") as seen:
+        record_id = remember_one("Ada drinks tea.", wait=True)
+        memory = make_memory()
+        memory.recall("tea", message_range=1)
+        memory.list()
+        memory.get(record_id)
+        memory.set_consent(record_id, visible=True)
+        memory.correct(record_id, "Ada drinks coffee.")
+        integrity.sign(using="default", tenant="acme", record_ids=[record_id])
+    assert [sql for sql, _ in seen.statements if "record.mac" in sql]
 
 
 def test_when_off_nothing_is_asked_and_nothing_written(settings: Any) -> None:

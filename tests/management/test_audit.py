@@ -189,6 +189,21 @@ def test_signs_what_was_there_before(run: Any, settings: Any) -> None:
     assert "again" in refused.message
 
 
+def test_vouches_for_a_record_that_was_looked_at(run: Any, keys: None) -> None:
+    (record_id,) = remember("Tea.")
+    edit("UPDATE prism_memory_record SET text = 'Coffee.'")
+    given = ("sign", "--tenant", "acme", "--record", record_id)
+    refused = run(COMMAND, *given)
+    assert (refused.code, "reason" in refused.message) == (1, True)
+    assert run(COMMAND, "sign", "--record", record_id, "--reason", "x").code == 2
+    done = run(COMMAND, *given, "--reason", "seen, ticket 4711")
+    assert (done.code, done.out) == (0, "1 records signed as they are.\n")
+    assert [item.text for item in make_memory().list()] == ["Coffee."]
+    told = AuditEvent.objects.get(tenant="acme", action="integrity.vouch")
+    assert (told.target, told.reason) == (f"record:{record_id}", "seen, ticket 4711")
+    assert told.detail == {"was": "changed", "version": 1}
+
+
 def test_signing_needs_a_key(run: Any) -> None:
     remember_one()
     done = run(COMMAND, "sign")

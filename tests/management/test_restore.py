@@ -100,7 +100,8 @@ def sorted_lines(folder: Path, run_id: Any, **scope: str) -> list[dict[str, Any]
 
 
 def manifest_of(folder: Path, run_id: Any) -> Path:
-    return folder / "prism_memory" / "exports" / str(run_id) / "manifest.json"
+    (path,) = (folder / "prism_memory" / "exports" / str(run_id)).glob("manifest*")
+    return path
 
 
 def restore(run: Any, path: Path, *words: str, tenant: str = "globex") -> Any:

@@ -30,6 +30,14 @@ SELECT {columns}
  WHERE record.tenant = %(tenant)s::text
    AND record.id = ANY(%(record_ids)s::uuid[]);
 
+-- name: locked
+SELECT {columns}
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text
+   AND record.id = ANY(%(record_ids)s::uuid[])
+ ORDER BY record.id
+   FOR NO KEY UPDATE;
+
 -- name: between
 -- Records in the order of their ids, after one and up to another.
 SELECT {columns}

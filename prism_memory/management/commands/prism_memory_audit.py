@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from prism_memory import governance
-from prism_memory.governance import Findings, Head
-from prism_memory.management.auditing import line, name, sealed, told, verified
+from prism_memory.governance import Findings
+from prism_memory.management.auditing import (
+    heads_of,
+    line,
+    name,
+    sealed,
+    told,
+    trails_of,
+    verified,
+)
 from prism_memory.management.command import FAILED, MemoryCommand, os_actor
 from prism_memory.management.options import (
+    USAGE,
     add_actions,
     add_common,
     add_tenant,
     between,
     database,
 )
-from prism_memory.models import AuditEvent, AuditSeal, Tenant
 
 ACTIONS = {
     "verify": "look whether events, seals and records are as the app wrote them",
@@ -74,7 +81,7 @@ exit codes:
 
     def verify(self, options: dict[str, Any]) -> None:
         """Look, and fail if anything is wrong."""
-        heads = _heads(options["head"])
+        heads = heads_of(options["head"])
         found = [
             governance.verify(
                 using=database(options),
@@ -82,7 +89,7 @@ exit codes:
                 heads=heads,
                 content=options["content"] and tenant != "",
             )
-            for tenant in _trails(options, heads)
+            for tenant in trails_of(options, heads)
         ]
         lines = [each for one in found for each in verified(one)]
         self.answer([one.as_json() for one in found], options, *lines)
@@ -93,7 +100,7 @@ exit codes:
         using = database(options)
         made = [
             one
-            for tenant in _trails(options)
+            for tenant in trails_of(options)
             for one in governance.seal(
                 using=using,
                 tenant=tenant,
@@ -117,7 +124,7 @@ exit codes:
     def head(self, options: dict[str, Any]) -> None:
         """Print heads, one on a line."""
         using = database(options)
-        heads = (governance.head(using=using, tenant=t) for t in _trails(options))
+        heads = (governance.head(using=using, tenant=t) for t in trails_of(options))
         found = [head for head in heads if head is not None]
         # Lines also with --json: they are JSON, and are to be kept one after another.
         for head in found:
@@ -138,7 +145,7 @@ exit codes:
                 at=timezone.now(),
                 reason=options["reason"],
             )
-            for tenant in _trails(options)
+            for tenant in trails_of(options)
         }
         rows = [{"tenant": t, **vars(one)} for t, one in found.items()]
         lines = [
@@ -151,6 +158,9 @@ exit codes:
         """Sign records, and fail if some were left."""
         using = database(options)
         options["installation"] = False
+        if options["record"]:
+            self._vouch(using, options)
+            return
         found = [
             governance.sign_records(
                 using=using,
@@ -161,7 +171,7 @@ exit codes:
                 again=options["again"],
                 reason=options["reason"],
             )
-            for tenant in _trails(options)
+            for tenant in trails_of(options)
             if tenant
         ]
         rows = [{**one.findings.as_json(), **one.counts} for one in found]
@@ -173,6 +183,22 @@ exit codes:
         listed = [finding for one in found for finding in one.findings.listed]
         self.answer(rows, options, *lines, *map(line, listed))
         _fail([one.findings for one in found])
+
+    def _vouch(self, using: str, options: dict[str, Any]) -> None:
+        if options["tenant"] is None:
+            message = "--record needs --tenant."
+            raise CommandError(message, returncode=USAGE)
+        count = governance.vouch(
+            using=using,
+            tenant=options["tenant"],
+            record_ids=options["record"],
+            actor=os_actor(),
+            at=timezone.now(),
+            reason=options["reason"],
+        )
+        self.answer(
+            {"signed": count}, options, f"{count:,} records signed as they are."
+        )
 
 
 def _add_options(actions: dict[str, argparse.ArgumentParser]) -> None:
@@ -196,6 +222,13 @@ def _add_options(actions: dict[str, argparse.ArgumentParser]) -> None:
         action="store_true",
         help="Vouch for what has no signature although all was signed once.",
     )
+    actions["sign"].add_argument(
+        "--record",
+        action="append",
+        type=uuid.UUID,
+        metavar="ID",
+        help="Vouch for this record as it is; repeatable, with a --reason.",
+    )
     for of in ("prune", "sign"):
         actions[of].add_argument(
             "--reason", default="", help="Why, for the audit; no content."
@@ -203,45 +236,6 @@ def _add_options(actions: dict[str, argparse.ArgumentParser]) -> None:
 
 
 _CONTENT = "Seal also which records there are, and at which versions."
-
-
-def _heads(path: str | None) -> tuple[Head, ...]:
-    if path is None:
-        return ()
-    try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"--head: cannot read {path}: {type(error).__name__}."
-        raise CommandError(message, returncode=FAILED) from None
-    return governance.read_heads(text.splitlines())
-
-
-def _trails(options: dict[str, Any], heads: Sequence[Head] = ()) -> Iterator[str]:
-    """Yield whose trails are meant.
-
-    Raises:
-        CommandError: There is none under that name, nor was there ever.
-    """
-    using, tenant = database(options), options["tenant"]
-    if options["installation"]:
-        yield ""
-        return
-    if tenant is None:
-        known = list(governance.trails(using=using))
-        yield from dict.fromkeys([*known, *(head.tenant for head in heads)])
-        return
-    there = any(
-        model._base_manager.using(using).filter(**where).exists()  # noqa: SLF001
-        for model, where in (
-            (Tenant, {"name": tenant}),
-            (AuditSeal, {"tenant": tenant}),
-            (AuditEvent, {"tenant": tenant}),
-        )
-    )
-    if not there and all(head.tenant != tenant for head in heads):
-        message = f"--tenant: there is no trail of {tenant!r}."
-        raise CommandError(message, returncode=FAILED)
-    yield tenant
 
 
 def _fail(found: Sequence[Findings]) -> None:
