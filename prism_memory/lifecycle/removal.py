@@ -95,6 +95,7 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
     capped: bool = True,
     most_refs: int = MOST_REFS,
     dependents: bool = True,
+    batch: int = BATCH,
 ) -> Removed:
     """Block records and all that is derived from them, and delete the bodies.
 
@@ -107,6 +108,7 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
             may be much notes the nearest root only.
         most_refs: Roots and derived, where it is capped.
         dependents: Delete the bodies of what is derived too; else only block them.
+        batch: Bodies that one statement deletes.
 
     Raises:
         LimitExceeded: The closure is over the caps, and nothing was done.
@@ -130,7 +132,7 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
     announce_invalidation(refs=reached.refs, **given)
     doomed = (record_ids(reached.refs) & found.keys()) - kept if dependents else going
     stays = kept & (set(ids) | record_ids(reached.refs))
-    rows = delete_bodies(using=using, tenant=tenant, ids=doomed)
+    rows = delete_bodies(using=using, tenant=tenant, ids=doomed, batch=batch)
     return Removed(tuple(sorted(doomed)), tuple(sorted(stays)), reached.refs, rows)
 
 
