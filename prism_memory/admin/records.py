@@ -29,6 +29,7 @@ from prism_memory.admin.content import (
 )
 from prism_memory.admin.correct import correct_tools, correct_view
 from prism_memory.admin.filters import FilterForm
+from prism_memory.admin.forget import forget_tools, forget_view, hold_view
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.record_filters import RecordFilter
 from prism_memory.admin.record_sections import record_sections
@@ -65,6 +66,8 @@ class RecordsAdmin(TenantAdmin):
             self.route("<path:object_id>/reveal/", self.reveal_view, "reveal"),
             self.route("<path:object_id>/consent/", self.consent_view, "consent"),
             self.route("<path:object_id>/correct/", self.correct_view, "correct"),
+            self.route("<path:object_id>/forget/", self.forget_view, "forget"),
+            self.route("<path:object_id>/hold/", self.hold_view, "hold"),
         ]
 
     def place(self, request: HttpRequest) -> Place:
@@ -170,6 +173,7 @@ class RecordsAdmin(TenantAdmin):
     def row_tools(self, request: HttpRequest, row: Record) -> list[Tool]:
         return [
             *consent_tools(request, row),
+            *forget_tools(request, row),
             *correct_tools(request, row),
             Tool(_("Audit"), links.audit_of(row.tenant, f"record:{row.id}")),
         ]
@@ -193,6 +197,14 @@ class RecordsAdmin(TenantAdmin):
         if request.method != "POST":
             return HttpResponseRedirect(links.row_page(row))
         return reveal_view(self, request, row)
+
+    def forget_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Say what goes, ask why, then forget."""
+        return forget_view(self, request, self.object_or_404(request, object_id))
+
+    def hold_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask what for and why, then hold."""
+        return hold_view(self, request, self.object_or_404(request, object_id))
 
     def consent_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then grant or revoke."""
