@@ -11,6 +11,7 @@ from prism_memory.types.answers import (
     Item,
     Neighbor,
     Page,
+    RebuiltIndex,
     Recalled,
 )
 from prism_memory.types.checks import (
@@ -130,6 +131,7 @@ __all__ = [
     "Permission",
     "Preview",
     "ReadMode",
+    "RebuiltIndex",
     "Recalled",
     "Restored",
     "Retained",
