@@ -121,6 +121,8 @@ def read(
     """
     found: dict[uuid.UUID, Record] = {}
     rule = visible(using=using, reader=sight.reader(scope, at))
+    # The rule has the scope too, but only so does the index give the order.
+    rule = rule.filter(tenant=scope.tenant, scope_id=scope.id)
     seen = rule.select_related("scope", "source").defer("search")
     for moved in (False, True):
         part = seen.filter(first_sequence__isnull=not moved)
@@ -163,7 +165,8 @@ def _after(
     if after is not None:
         sequence, record_id = after
         same = Q(**{column: sequence}, id__gt=record_id)
-        rows = rows.filter(Q(**{f"{column}__gt": sequence}) | same)
+        further = Q(**{f"{column}__gt": sequence}) | same
+        rows = rows.filter(further, **{f"{column}__gte": sequence})
     return rows.order_by(column, "id")
 
 

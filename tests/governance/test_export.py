@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import settings as tried
@@ -533,6 +535,24 @@ def test_a_page_may_be_empty_and_have_a_cursor() -> None:
     page = memory.export_memory(HERE, limit=1, cursor=cursor)
     assert (len(page), page.next_cursor) == (0, None)
     assert str(first) not in "".join(page)
+
+
+def test_a_page_is_read_in_the_indexs_order_and_nothing_is_sorted() -> None:
+    """B194, C33: a page deep in a large scope costs what the first one does."""
+    remember(*(f"Text {n}." for n in range(5)))
+    cursor = make_memory().export_memory(HERE, limit=2).next_cursor
+    with CaptureQueriesContext(connection) as captured:
+        make_memory().export_memory(HERE, limit=2, cursor=cursor)
+    reads = [q["sql"] for q in captured if '"first_sequence" IS' in q["sql"]]
+    assert len(reads) == 2
+    with connection.cursor() as raw:
+        raw.execute("SET LOCAL enable_seqscan TO off")
+        raw.execute("SET LOCAL enable_sort TO off")
+        for read, index in zip(reads, ("order", "moved"), strict=True):
+            raw.execute(f"EXPLAIN {read}")
+            plan = "\n".join(row for (row,) in raw.fetchall())
+            assert f"Index Scan using prism_memory_record_{index}" in plan
+            assert "Sort" not in plan
 
 
 # The audit.

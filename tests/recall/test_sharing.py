@@ -15,7 +15,7 @@ from django.utils import timezone
 from prism_memory import backends, lifecycle, recall, signals
 from prism_memory.access import Reader, get_visible
 from prism_memory.errors import Invalid, Misconfigured, NotVisible, ScopeDenied
-from prism_memory.models import Record, ShareGrant
+from prism_memory.models import Record, ShareGrant, ShareGrantItem
 from prism_memory.recall.question import Question
 from prism_memory.recall.rerank import rerank
 from prism_memory.recall.sharing import check_share, shared_reader
@@ -173,8 +173,9 @@ def test_the_rule_shows_a_stranger_nothing_whatever_code_asked(stranger: Any) ->
 )
 def test_the_reader_stands_in_a_thread(scope: Scope) -> None:
     share("green tea")
-    with pytest.raises(ScopeDenied):
+    with CaptureQueriesContext(connection) as seen, pytest.raises(ScopeDenied):
         recalled(scope=scope)
+    assert len(seen) == 0
 
 
 @pytest.mark.parametrize(
@@ -189,9 +190,34 @@ def test_the_reader_stands_in_a_thread(scope: Scope) -> None:
     ids=str,
 )
 def test_only_a_thread_of_the_same_owner_is_a_parent(parent: Any) -> None:
+    """B8: of another's, nothing is even asked."""
     share("green tea")
-    with pytest.raises(ScopeDenied):
+    with CaptureQueriesContext(connection) as seen, pytest.raises(ScopeDenied):
         recalled(**{FROM_PARENT: parent})
+    assert bool(len(seen)) is (parent in {CHILD, "chat-2"})
+
+
+def test_the_rule_shows_nothing_of_the_parent_but_what_is_shared() -> None:
+    """B174: whatever a statement looks at."""
+    (shared,) = share("green tea")
+    unshared = remember_one("green tea two")
+    see(shared, timezone.now())
+    with pytest.raises(NotVisible):
+        see(unshared, timezone.now())
+
+
+def test_an_item_of_another_thread_is_nothing_to_the_rule() -> None:
+    """B174: no verb writes one."""
+    share("green tea")
+    third = make_scope(thread="chat-3")
+    stray = remember_one("green tea three", scope=third)
+    ShareGrantItem.objects.create(
+        tenant="acme", grant=ShareGrant.objects.get(), record_id=stray, position=31
+    )
+    for place in (third, PARENT):
+        reader = Reader(place, ReadMode.EXACT, shared_with=CHILD)
+        with pytest.raises(NotVisible):
+            get_visible(using="default", reader=reader, record_id=stray)
 
 
 def test_a_share_is_one_way() -> None:
@@ -434,6 +460,17 @@ def test_a_rare_word_is_rare_among_the_readers_own(fusion: str) -> None:
     order = texts(recalled(fusion=fusion, legs="text"))
     assert order[0] == OWN[0]
     assert order.index("Nobody drinks.") > 0
+
+
+def test_a_word_of_the_parents_alone_weighs_as_one_of_a_single_row() -> None:
+    """B182."""
+    remember("Bismuth melts.", *OWN, scope=CHILD)
+    share("Zinc melts.")
+    found = make_memory(CHILD).recall(
+        "zinc bismuth", legs="text", share_from_parent_thread_id="chat-1"
+    )
+    assert {*texts(found)} == {"Bismuth melts.", "Zinc melts."}
+    assert found[0].bm25 == pytest.approx(found[1].bm25)
 
 
 def test_a_page_of_one_is_the_best_of_both() -> None:
