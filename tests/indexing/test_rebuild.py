@@ -97,6 +97,7 @@ def test_another_scopes_vectors_are_not_touched() -> None:
 def test_a_cursor_of_another_scope_is_refused() -> None:
     remember("a", "b", wait=True)
     cursor = make_memory().rebuild_index(batch_size=1).next_cursor
+    assert cursor is not None
     stranger = make_memory(make_scope(owner="bob"))
     with pytest.raises(Invalid, match="another scope"):
         stranger.rebuild_index(cursor)
@@ -109,7 +110,7 @@ def test_a_cursor_of_another_scope_is_refused() -> None:
     "wrong",
     [{"batch_size": 0}, {"batch_size": 129}, {"max_ms": 0}, {"max_ms": 60_001}],
 )
-def test_bounds_are_told(wrong: dict[str, int]) -> None:
+def test_bounds_are_told(wrong: dict[str, Any]) -> None:
     """B196: 32 or up to 128 rows, 10 or up to 60 seconds."""
     with pytest.raises(LimitExceeded, match=next(iter(wrong))):
         make_memory().rebuild_index(**wrong)
