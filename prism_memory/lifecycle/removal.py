@@ -72,7 +72,7 @@ def lock_derived(
     return {row["id"]: row["held"] for row in rows}
 
 
-def remove(
+def remove(  # noqa: PLR0913 - keywords, half of them optional
     *,
     using: str,
     tenant: str,
@@ -82,6 +82,7 @@ def remove(
     at: dt.datetime,
     capped: bool = True,
     dependents: bool = True,
+    batch: int = BATCH,
 ) -> Removed:
     """Block records and all that is derived from them, and delete the bodies.
 
@@ -89,6 +90,7 @@ def remove(
         ids: Locked, and under no hold.
         capped: Refuse a closure over the caps; what pages over many records does not.
         dependents: Delete the bodies of what is derived too; else only block them.
+        batch: Bodies that one statement deletes.
 
     Raises:
         LimitExceeded: The closure is over the caps, and nothing was done.
@@ -107,7 +109,7 @@ def remove(
         found = lock_derived(using=using, tenant=tenant, ids=derived)
         kept = {record_id for record_id, is_held in found.items() if is_held}
         doomed |= found.keys() - kept
-    rows = delete_bodies(using=using, tenant=tenant, ids=doomed)
+    rows = delete_bodies(using=using, tenant=tenant, ids=doomed, batch=batch)
     return Removed(tuple(sorted(doomed)), tuple(sorted(kept)), tuple(blocked), rows)
 
 

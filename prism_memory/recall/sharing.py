@@ -57,7 +57,8 @@ def shared_reader(reader: Reader, parent: object) -> Reader | None:
     if isinstance(parent, Scope):
         place = parent
     else:
-        place = child.beside(check_name(parent, OPTION))
+        name = check_name(parent, OPTION)
+        place = child.beside(name) if child.thread else child
     of_owner = (place.tenant, place.owner) == (child.tenant, child.owner)
     if not (child.thread and place.thread and of_owner):
         raise ScopeDenied(DENIED, field=OPTION)

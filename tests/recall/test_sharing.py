@@ -169,13 +169,15 @@ def test_the_rule_shows_a_stranger_nothing_whatever_code_asked(stranger: Any) ->
 
 
 @pytest.mark.parametrize(
-    "scope", [make_scope(thread=""), make_scope(agent="", thread="")], ids=str
+    "scope",
+    [make_scope(thread=""), make_scope(agent="", thread=""), Scope("acme")],
+    ids=str,
 )
 def test_the_reader_stands_in_a_thread(scope: Scope) -> None:
     share("green tea")
-    with CaptureQueriesContext(connection) as seen, pytest.raises(ScopeDenied):
+    with CaptureQueriesContext(connection) as seen, pytest.raises(ScopeDenied) as no:
         recalled(scope=scope)
-    assert len(seen) == 0
+    assert (len(seen), no.value.field) == (0, FROM_PARENT)
 
 
 @pytest.mark.parametrize(

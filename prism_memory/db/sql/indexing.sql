@@ -317,6 +317,16 @@ WITH page AS MATERIALIZED (
    WHERE record.tenant = %(tenant)s::text AND record.id > %(after)s::uuid
    ORDER BY record.id
    LIMIT %(rows)s::integer),
+there AS MATERIALIZED (
+  -- One that is being deleted is waited for, and then it is gone. Locked in the order of
+  -- their keys, as by all who lock several.
+  SELECT record.id
+    FROM prism_memory_record AS record
+   WHERE record.tenant = %(tenant)s::text
+     AND record.id = ANY(ARRAY(SELECT page.id FROM page))
+   ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
+            record.partition COLLATE "C", record.key COLLATE "C"
+     FOR KEY SHARE),
 made AS (
   INSERT INTO prism_memory_embedding
          (tenant, space_id, record_id, scope_id, sha256, attempts, error, created_at,
@@ -325,6 +335,7 @@ made AS (
          sha256(convert_to(page.text, 'UTF8')), 0, '', statement_timestamp(),
          statement_timestamp()
     FROM page
+    JOIN there ON there.id = page.id
    WHERE page.retired_at IS NULL
      AND (NOT EXISTS (
            SELECT FROM prism_memory_embedding AS known
