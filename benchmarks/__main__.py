@@ -53,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     for subparser in parsers.values():
         _add_common(subparser)
     _add_own(parsers)
+    _add_of_erasure(parsers["erasure"])
     return parser
 
 
@@ -99,9 +100,6 @@ def _add_sizes(parsers: dict[str, argparse.ArgumentParser]) -> None:
     ingest = parsers["ingest"]
     ingest.add_argument("--rows", type=int, default=12_800)
     ingest.add_argument("--singles", type=int, default=200, help="one by one, a round")
-    erasure = parsers["erasure"]
-    erasure.add_argument("--rows", type=int, default=100_000, help="of the owner")
-    erasure.add_argument("--hnsw", action="store_true", help="with the index built")
     growth = parsers["growth"]
     growth.add_argument("--start", type=int, default=10_000, help="rows of the start")
     growth.add_argument("--to", type=int, default=200_000, help="rows of the end")
@@ -111,6 +109,11 @@ def _add_sizes(parsers: dict[str, argparse.ArgumentParser]) -> None:
     security = parsers["row_security"]
     security.add_argument("--rows", type=int, default=100_000)
     security.add_argument("--calls", type=int, default=60, help="per scope measured")
+
+
+def _add_of_erasure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rows", type=int, default=100_000, help="of the owner")
+    parser.add_argument("--hnsw", action="store_true", help="with the index built")
 
 
 if __name__ == "__main__":

@@ -6,25 +6,45 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import Final
 
+from django.db import transaction
+
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.db.tenancy import acting_for
-from prism_memory.models import RecallTrace, Tenant
+from prism_memory.lifecycle.tombstones import hold_lineage
+from prism_memory.models import ErasureReceipt, RecallTrace, Tenant
 from prism_memory.types import Trace
 
 PRUNED_AT_ONCE: Final = 1_000
 
 
 def write_trace(*, using: str, trace: Trace) -> bool:
-    """Keep a trace; again changes nothing. Two queries.
+    """Keep a trace; again changes nothing. Four queries.
 
     Returns:
         False if nothing was ever remembered under its tenant: there was nothing to
-        recall, and a name that was mistyped must leave no row.
+        recall, and a name that was mistyped must leave no row. Or if its scope was
+        erased since: a message that comes late must not bring the names back (B500).
     """
     scope = trace.scope
     if not Tenant.objects.using(using).filter(name=scope.tenant).exists():
         return False
+    with transaction.atomic(using=using):
+        # Whoever erases has this lock alone: it removes the trace, or is seen here.
+        hold_lineage(using=using, tenant=scope.tenant)
+        erased = ErasureReceipt.objects.using(using).filter(
+            tenant=scope.tenant,
+            target_ref__in=[f"scope:{place.id}" for place in scope.chain()],
+            finished_at__gte=trace.at,
+        )
+        if erased.exists():
+            return False
+        _write(using, trace)
+    return True
+
+
+def _write(using: str, trace: Trace) -> None:
+    scope = trace.scope
     row = RecallTrace(
         id=trace.id,
         tenant=scope.tenant,
@@ -44,7 +64,6 @@ def write_trace(*, using: str, trace: Trace) -> bool:
     )
     with acting_for(scope.tenant):
         RecallTrace.objects.using(using).bulk_create([row], ignore_conflicts=True)
-    return True
 
 
 def prune_traces(

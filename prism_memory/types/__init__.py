@@ -11,6 +11,7 @@ from prism_memory.types.answers import (
     Item,
     Neighbor,
     Page,
+    RebuiltIndex,
     Recalled,
 )
 from prism_memory.types.checks import (
@@ -153,6 +154,7 @@ __all__ = [
     "Preview",
     "Propagated",
     "ReadMode",
+    "RebuiltIndex",
     "Recalled",
     "RefPage",
     "Restored",

@@ -99,6 +99,8 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "deep_recall": lambda: memory.deep_recall("tea", force_hard=True),
         "neighbors": lambda: memory.neighbors("tea"),
         "pending": memory.pending,
+        "rebuild_index": memory.rebuild_index,
+        "arebuild_index": lambda: async_to_sync(memory.arebuild_index)(),
         "export_memory": lambda: memory.export_memory(memory.scope),
         "export_memory, on": lambda: memory.export_memory(
             memory.scope, cursor=memory.export_memory(memory.scope).next_cursor
@@ -397,6 +399,10 @@ def indexing_calls() -> Calls:
         "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),
+        "rebuild_page": lambda: indexing.rebuild_page(
+            queue=indexing.Queue("default", TENANT, space), embed=embed, rows=1
+        ),
+        "rebuild": lambda: indexing.rebuild(**own, embed=embed, rows=1, actor=SYSTEM),
     }
 
 

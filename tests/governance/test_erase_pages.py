@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -156,7 +157,7 @@ def test_a_long_chain_takes_one_tombstone_each():
     """Not one for each pair: of a chain of 10,000 that were 50 million."""
     ids = remember(*(f"link {i}" for i in range(200)), scope=CHAT)
     by_id = Record.objects.in_bulk(ids)
-    for before, after in zip(ids, ids[1:], strict=False):
+    for before, after in pairwise(ids):
         make_edge(by_id[after], by_id[before])
     assert erase(ADA).records == 200
     assert Tombstone.objects.count() == 200
@@ -166,7 +167,7 @@ def test_a_long_chain_takes_one_tombstone_each():
 @pytest.mark.parametrize("number", range(12))
 def test_what_remains_is_what_the_rules_say(number):
     """Random lineage, holds and targets, against a naive model."""
-    chance = random.Random(number)
+    chance = random.Random(number)  # noqa: S311 - repeatable
     places = [
         Scope("acme", owner, "support", f"chat-{i}")
         for owner in ("ada", "bob")

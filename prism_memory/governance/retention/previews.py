@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from prism_memory.db.local import limited
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import DeadlineExceeded
 from prism_memory.governance.retention.due import ask, parameters
 from prism_memory.governance.retention.policies import list_policies, rules_of
@@ -20,6 +21,7 @@ SHOWN_SCOPES: Final = 100
 SECONDS: Final = 10.0
 
 
+@for_tenant
 def preview_policies(
     *, using: str, scope: Scope, at: dt.datetime, max_seconds: float = SECONDS
 ) -> list[Preview]:
@@ -62,6 +64,7 @@ def preview_policy(
     )
 
 
+@for_tenant
 def preview_rules(
     *,
     using: str,

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 from django.utils import timezone
 
 from prism_memory import audit, runs
+from prism_memory.db.tenancy import acting_for, for_tenant
 from prism_memory.errors import Conflict, NotVisible
 from prism_memory.governance.retention.due import (
     BATCH,
@@ -196,6 +197,17 @@ def sweep(
     Raises:
         Conflict: Others keep rows locked; the run says so and can be resumed.
     """
+    with acting_for(policy.tenant):
+        return _sweep(using, policy, actor, batch, end)
+
+
+def _sweep(
+    using: str,
+    policy: RetentionPolicy,
+    actor: Actor,
+    batch: int,
+    end: float | None,
+) -> Swept:
     told = partial(Swept, policy.tenant, policy.id)
     at = timezone.now()
     try:
@@ -320,6 +332,7 @@ def _require_unchanged(work: Work) -> None:
         raise PolicyChanged
 
 
+@for_tenant
 def list_runs(*, using: str, scope: Scope, limit: int) -> list[Run]:
     """Return the tenant's sweeps, the latest first. One query.
 
@@ -331,6 +344,7 @@ def list_runs(*, using: str, scope: Scope, limit: int) -> list[Run]:
     return list(rows.order_by("-started_at", "-id")[:limit])
 
 
+@for_tenant
 def get_run(*, using: str, scope: Scope, run_id: uuid.UUID) -> Run:
     """Return one of the tenant's sweeps. One query.
 
