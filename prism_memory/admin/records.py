@@ -21,6 +21,7 @@ from prism_memory.admin.characters import shown
 from prism_memory.admin.consent import consent_tools, consent_view
 from prism_memory.admin.content import (
     consent,
+    edited,
     key_label,
     loaded,
     previews,
@@ -98,10 +99,16 @@ class RecordsAdmin(TenantAdmin):
 
     def prepare(self, place: Place, rows: list[Any]) -> None:
         texts = previews(place.scope, rows) if place.scope and rows else {}
+        withheld = {row.id for row in rows} - texts.keys()
+        changed = edited([row for row in rows if row.id in withheld])
         now = timezone.now()
         for row in rows:
             row.preview = texts.get(row.id)
-            row.reasons = [] if row.id in texts else reasons(row, now)
+            row.reasons = (
+                reasons(row, now, is_edited=row.id in changed)
+                if row.id in withheld
+                else []
+            )
 
     def list_context(
         self,
@@ -183,7 +190,9 @@ class RecordsAdmin(TenantAdmin):
         if content is not None:
             return {"content": parts_shown(content)}
         return {
-            "why_withheld": badges(reasons(row, timezone.now())),
+            "why_withheld": badges(
+                reasons(row, timezone.now(), is_edited=bool(edited([row])))
+            ),
             "may_reveal": request.user.has_perm("prism_memory.reveal_record"),
             "reveal_form": RevealForm(),
             "reveal_page": links.row_page(row, "reveal"),

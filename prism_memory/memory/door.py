@@ -26,7 +26,7 @@ from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.forgetting import Forgetting
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
-from prism_memory.memory.rebuilding import rebuild_index
+from prism_memory.memory.rebuilding import Rebuilding
 from prism_memory.memory.recalling import Recalling
 from prism_memory.memory.sharing import Sharing
 from prism_memory.recall import Asker
@@ -44,7 +44,6 @@ from prism_memory.types import (
     Origin,
     Page,
     ReadMode,
-    RebuiltIndex,
     Recalled,
     Scope,
     Tier,
@@ -94,7 +93,7 @@ class Remembered:
 
 
 @for_its_tenant
-class Memory(Governing, Forgetting, Keeping, Sharing):
+class Memory(Governing, Forgetting, Keeping, Sharing, Rebuilding):
     """The memory of one scope.
 
     Args:
@@ -350,49 +349,6 @@ class Memory(Governing, Forgetting, Keeping, Sharing):
         space = indexing.find_active(using=self.using, alias=self.embedder)
         scopes = self.scope.visible(self.mode)
         return indexing.pending(using=self.using, space=space, scopes=scopes)
-
-    def rebuild_index(
-        self,
-        cursor: str | None = None,
-        *,
-        batch_size: int | None = None,
-        max_ms: int | None = None,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> RebuiltIndex:
-        """Embed a page of exactly this scope anew, and nothing else of it.
-
-        The vectors that stand answer until theirs is made. Calls the embedder.
-
-        Args:
-            cursor: The ``next_cursor`` of the page before, also after a crash.
-            batch_size: Records of the page, 1 to 128; ``rebuild_rows`` when None.
-            max_ms: For the page; ``rebuild_milliseconds`` when None.
-            cancelled: Asked between two batches of embedding; True stops.
-
-        Raises:
-            Invalid: The cursor is none of this scope's rebuilds.
-            LimitExceeded: An argument is out of its bounds; or the page was late, and
-                nothing of it is written.
-            EmbedderMismatch: The stored vectors are another embedder's: a rebuild
-                cannot change their width.
-            ProviderUnavailable: The embedder is down.
-            Unsupported: In an open transaction.
-            Aborted: ``cancelled`` said so.
-        """
-        milliseconds = rows_of(self.limits, max_ms, "rebuild_milliseconds", "max_ms")
-        return rebuild_index(
-            using=self.using,
-            scope=self.scope,
-            alias=self.embedder,
-            cursor=cursor,
-            rows=rows_of(self.limits, batch_size, "rebuild_rows", "batch_size"),
-            seconds=milliseconds / 1_000,
-            cancelled=cancelled,
-        )
-
-    async def arebuild_index(self, *args: Any, **kwargs: Any) -> RebuiltIndex:  # noqa: ANN401
-        """Do as ``rebuild_index``, for asynchronous code."""
-        return await sync_to_async(self.rebuild_index)(*args, **kwargs)
 
     async def aremember(self, *args: Any, **kwargs: Any) -> Remembered:  # noqa: ANN401
         """Do as ``remember``, for asynchronous code."""

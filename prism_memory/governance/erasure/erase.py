@@ -10,6 +10,7 @@ from typing import Final
 from django.db import transaction
 
 from prism_memory import audit, runs, signals
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible, PrismMemoryError, Unsupported
 from prism_memory.governance.erasure import pages
 from prism_memory.governance.erasure.receipts import (
@@ -28,6 +29,7 @@ from prism_memory.types import Actor, Erased, Erasing, ErasureLevel, Scope
 KIND: Final = "erase"
 
 
+@for_tenant
 def erase(
     *,
     using: str,
@@ -73,6 +75,7 @@ def erase(
     return _finish(using, target, run, actor, progress)
 
 
+@for_tenant
 def start_erasure(
     *,
     using: str,
@@ -113,6 +116,7 @@ def start_erasure(
     return erasing(using=using, run=run)
 
 
+@for_tenant
 def resume_erasure(*, using: str, tenant: str, run_id: uuid.UUID) -> Erased | None:
     """Go on with an erasure that a run stands for; None where it has ended.
 
@@ -136,6 +140,7 @@ def resume_erasure(*, using: str, tenant: str, run_id: uuid.UUID) -> Erased | No
     return _finish(using, target, run, actor, None)
 
 
+@for_tenant
 def read_erasure(*, using: str, scope: Scope, run_id: uuid.UUID) -> Erasing:
     """Return how far an erasure is that began in ``scope``, or below it.
 

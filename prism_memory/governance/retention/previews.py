@@ -12,8 +12,8 @@ from prism_memory.db.local import limited
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import DeadlineExceeded
 from prism_memory.governance.retention.due import ask, parameters
+from prism_memory.governance.retention.page import FIRST, SCOPES
 from prism_memory.governance.retention.policies import list_policies, rules_of
-from prism_memory.governance.retention.sweeping import FIRST, SCOPES
 from prism_memory.models import RetentionPolicy
 from prism_memory.types import Preview, Rules, Scope, ScopePreview
 
