@@ -33,6 +33,8 @@ _HOMES = {
     "SourceRef": "prism_memory.types",
     "Tier": "prism_memory.types",
     "Trust": "prism_memory.types",
+    "register_deletion_handler": "prism_memory.lifecycle.propagation",
+    "revoked_ids_absent": "prism_memory.types",
 }
 
 __all__ = [
@@ -58,9 +60,12 @@ __all__ = [
     "Tier",
     "Trust",
     "__version__",
+    "register_deletion_handler",
+    "revoked_ids_absent",
 ]
 
 if TYPE_CHECKING:
+    from prism_memory.lifecycle.propagation import register_deletion_handler
     from prism_memory.memory import Memory
     from prism_memory.types import (
         Actor,
@@ -83,6 +88,7 @@ if TYPE_CHECKING:
         SourceRef,
         Tier,
         Trust,
+        revoked_ids_absent,
     )
 
 

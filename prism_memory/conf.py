@@ -206,6 +206,16 @@ class Settings:
     LIST_ROWS = Setting(
         100, help="Rows of one page of a list.", minimum=1, maximum=200, limit=True
     )
+    REBUILD_ROWS = Setting(
+        32, help="Records of one page of a rebuild.", minimum=1, maximum=128, limit=True
+    )
+    REBUILD_MILLISECONDS = Setting(
+        10_000,
+        help="Longest time for one page of a rebuild.",
+        minimum=1,
+        maximum=60_000,
+        limit=True,
+    )
     EXPORT_ROWS = Setting(
         100, help="Rows of one page of an export.", minimum=1, maximum=200, limit=True
     )
@@ -380,6 +390,8 @@ class Limits:
     filter_terms: int
     recall_ids: int
     list_rows: int
+    rebuild_rows: int
+    rebuild_milliseconds: int
     export_rows: int
     retention_batch: int
     export_bytes: int

@@ -13,6 +13,13 @@ from example_project.settings import *
 # Two runs on one server, say of two Python versions, must not drop each other's.
 DATABASES["default"]["TEST"] = {"NAME": f"test_prism_memory_{os.getpid()}"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# No test leaves a file behind that it did not ask for.
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage",
+    },
+}
 CELERY_TASK_ALWAYS_EAGER = False
 DEBUG = False
 

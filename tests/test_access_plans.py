@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,14 @@ INSERT INTO prism_memory_tombstone
 SELECT gen_random_uuid(), tenant, 'record:' || id, 'record:' || id, 'revoked', FALSE,
        '', 'bulk', created_at, created_at
   FROM prism_memory_record WHERE key LIKE 'bulk-%'
+"""
+
+IN_FORCE = """
+INSERT INTO prism_memory_tombstone
+       (id, tenant, target_ref, root_ref, reason, hold, supersedes_ref, actor, at)
+SELECT gen_random_uuid(), tenant, 'record:' || id, 'record:' || gen_random_uuid(),
+       'forgotten', FALSE, '', 'bulk', created_at
+  FROM prism_memory_record, generate_series(1, 20) WHERE key LIKE 'bulk-%'
 """
 
 
@@ -73,3 +82,48 @@ def test_a_scope_of_few_rows_reads_no_table_whole(
     assert "Seq Scan on prism_memory_record" not in plan
     assert "Seq Scan on prism_memory_tombstone" not in plan
     assert "Seq Scan on prism_memory_lineageedge" not in plan
+
+
+@pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
+@pytest.mark.parametrize("mine", ["blocked", "free"])
+def test_what_blocks_a_row_is_looked_up_by_an_index(
+    filled: None, mode: str, mine: str
+) -> None:
+    """B166: with far more tombstones than the scope has records, in any plan.
+
+    Its cost is that of the scope's rows: the tables are looked into, never read.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(IN_FORCE)
+        cursor.execute("ANALYZE prism_memory_tombstone")
+        cursor.execute(f"SET LOCAL plan_cache_mode = {mode}")
+    scope = make_scope() if mine == "free" else make_scope(owner="bob-7")
+    with captured() as seen:
+        found = list(visible(using="default", reader=Reader(scope)))
+    assert len(found) == (mine == "free")
+    ((statement, given),) = seen.on_tenants()
+    plan = prepared_plan(statement, given)
+    assert "Seq Scan" not in plan
+    for table in ("prism_memory_tombstone", "prism_memory_lineageedge"):
+        assert re.search(rf"Index (Only )?Scan using \w+ on {table}", plan), plan
+    assert "SubPlan" in plan
+
+
+def prepared_plan(statement: str, given: Any) -> str:
+    """Return the plan of a statement that was prepared, as drivers come to do."""
+    names = list(given) if isinstance(given, dict) else []
+    places = {name: f"${n}" for n, name in enumerate(names, 1)}
+    with connection.cursor() as cursor:
+        text = statement % places if names else _numbered(statement)
+        values = [given[name] for name in names] if names else list(given)
+        cursor.execute("DEALLOCATE ALL")
+        cursor.execute(f"PREPARE asked AS {text}")
+        marks = ", ".join(["%s"] * len(values))
+        cursor.execute(f"EXPLAIN EXECUTE asked({marks})", values)
+        return "\n".join(line for (line,) in cursor.fetchall())
+
+
+def _numbered(statement: str) -> str:
+    parts = statement.split("%s")
+    numbered = [f"{part}${n}" for n, part in enumerate(parts[:-1], 1)]
+    return "".join([*numbered, parts[-1]])

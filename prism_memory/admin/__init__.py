@@ -5,6 +5,7 @@ Importing this package registers them with Django's default admin site.
 
 from prism_memory.admin import (
     audit,
+    holds,
     keys,
     policies,
     records,
@@ -21,6 +22,7 @@ from prism_memory.admin import (
 
 __all__ = [
     "audit",
+    "holds",
     "keys",
     "policies",
     "records",

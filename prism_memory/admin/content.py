@@ -20,7 +20,7 @@ from django.utils import timezone
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
-from prism_memory import access
+from prism_memory import access, integrity
 from prism_memory.admin.badges import Tone
 from prism_memory.admin.using import using
 from prism_memory.conf import settings
@@ -64,8 +64,11 @@ def loaded(rows: QuerySet[Record]) -> QuerySet[Record]:
 
 
 def previews(scope: Scope, records: Collection[Record]) -> dict[uuid.UUID, str]:
-    """Return the first words of those records that are visible now. One query."""
-    ids = [record.id for record in records]
+    """Return the first words of those records that are visible now.
+
+    One query, two where records are signed.
+    """
+    ids = {record.id for record in records} - edited(records)
     redaction = Redaction.configured()
     # A secret that begins within the preview is loaded whole, or it would show a half.
     longest = max((len(secret) for secret in redaction.secrets), default=0)
@@ -80,11 +83,30 @@ def previews(scope: Scope, records: Collection[Record]) -> dict[uuid.UUID, str]:
 
 
 def visible_content(record: Record) -> Content | None:
-    """Return the words of ``record``, or None if they are withheld. One query."""
+    """Return the words of ``record``, or None if they are withheld.
+
+    One query, two where records are signed.
+    """
+    if edited([record]):
+        return None
     seen = reader(record.scope, at=timezone.now(), ids=[record.id])
     rows = access.visible(using=using(), reader=seen).values(*FIELDS)
     found = rows.first()
     return None if found is None else _content(found)
+
+
+def edited(records: Collection[Record]) -> set[uuid.UUID]:
+    """Return the ids of those whose signature is not their own.
+
+    One query; none where readers are not kept from them.
+    """
+    if not records or not integrity.is_enforced():
+        return set()
+    (tenant,) = {record.tenant for record in records}
+    states = integrity.states(
+        using=using(), tenant=tenant, record_ids=[record.id for record in records]
+    )
+    return {i for i, state in states.items() if state is not integrity.State.INTACT}
 
 
 def withheld_content(record: Record) -> Content:
@@ -130,11 +152,18 @@ def key_label(record: Record) -> str:
     return record.key
 
 
-def reasons(record: Record, at: dt.datetime) -> list[tuple[Any, Tone]]:
-    """Return why a withheld record is withheld, as badges."""
+def reasons(
+    record: Record, at: dt.datetime, *, is_edited: bool = False
+) -> list[tuple[Any, Tone]]:
+    """Return why a withheld record is withheld, as badges.
+
+    Args:
+        is_edited: Its signature is not its own.
+    """
     strict = settings.REQUIRE_CONSENT and record.visible is None
     hidden = record.visible is False and record.revoked_at is None
     rules: list[tuple[bool, Any, Tone]] = [
+        (is_edited, _("signature is not its own"), "bad"),
         (record.revoked_at is not None, _("revoked"), "bad"),
         (hidden, _("hidden"), "bad"),
         (strict, _("no consent"), "warn"),

@@ -111,6 +111,9 @@ def form_view(
     if not request.user.has_perm(f"prism_memory.{verb}_retentionpolicy"):
         raise PermissionDenied
     context = _frame(page, request, row)
+    if context is None:
+        # The link of the admin's index knows no tenant.
+        return HttpResponseRedirect(links.list_page(RetentionPolicy))
     form = PolicyForm(request.POST or None, initial=_initial(row))
     if request.method == "POST" and form.is_valid():
         rules = form.rules()
@@ -131,12 +134,12 @@ def form_view(
 
 def _frame(
     page: PoliciesAdmin, request: HttpRequest, row: RetentionPolicy | None
-) -> dict[str, Any]:
+) -> dict[str, Any] | None:
     if row is not None:
         return page.row_context(request, row) | {"title": _("Change the policy")}
     place = chosen(request)
     if not place.tenant or place.unknown:
-        raise Http404
+        return None
     return {
         "title": _("Make a policy"),
         "place": place,

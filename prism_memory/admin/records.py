@@ -21,6 +21,7 @@ from prism_memory.admin.characters import shown
 from prism_memory.admin.consent import consent_tools, consent_view
 from prism_memory.admin.content import (
     consent,
+    edited,
     key_label,
     loaded,
     previews,
@@ -29,6 +30,7 @@ from prism_memory.admin.content import (
 )
 from prism_memory.admin.correct import correct_tools, correct_view
 from prism_memory.admin.filters import FilterForm
+from prism_memory.admin.forget import forget_tools, forget_view, hold_view
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.record_filters import RecordFilter
 from prism_memory.admin.record_sections import record_sections
@@ -65,6 +67,8 @@ class RecordsAdmin(TenantAdmin):
             self.route("<path:object_id>/reveal/", self.reveal_view, "reveal"),
             self.route("<path:object_id>/consent/", self.consent_view, "consent"),
             self.route("<path:object_id>/correct/", self.correct_view, "correct"),
+            self.route("<path:object_id>/forget/", self.forget_view, "forget"),
+            self.route("<path:object_id>/hold/", self.hold_view, "hold"),
         ]
 
     def place(self, request: HttpRequest) -> Place:
@@ -95,10 +99,16 @@ class RecordsAdmin(TenantAdmin):
 
     def prepare(self, place: Place, rows: list[Any]) -> None:
         texts = previews(place.scope, rows) if place.scope and rows else {}
+        withheld = {row.id for row in rows} - texts.keys()
+        changed = edited([row for row in rows if row.id in withheld])
         now = timezone.now()
         for row in rows:
             row.preview = texts.get(row.id)
-            row.reasons = [] if row.id in texts else reasons(row, now)
+            row.reasons = (
+                reasons(row, now, is_edited=row.id in changed)
+                if row.id in withheld
+                else []
+            )
 
     def list_context(
         self,
@@ -170,6 +180,7 @@ class RecordsAdmin(TenantAdmin):
     def row_tools(self, request: HttpRequest, row: Record) -> list[Tool]:
         return [
             *consent_tools(request, row),
+            *forget_tools(request, row),
             *correct_tools(request, row),
             Tool(_("Audit"), links.audit_of(row.tenant, f"record:{row.id}")),
         ]
@@ -179,7 +190,9 @@ class RecordsAdmin(TenantAdmin):
         if content is not None:
             return {"content": parts_shown(content)}
         return {
-            "why_withheld": badges(reasons(row, timezone.now())),
+            "why_withheld": badges(
+                reasons(row, timezone.now(), is_edited=bool(edited([row])))
+            ),
             "may_reveal": request.user.has_perm("prism_memory.reveal_record"),
             "reveal_form": RevealForm(),
             "reveal_page": links.row_page(row, "reveal"),
@@ -193,6 +206,14 @@ class RecordsAdmin(TenantAdmin):
         if request.method != "POST":
             return HttpResponseRedirect(links.row_page(row))
         return reveal_view(self, request, row)
+
+    def forget_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Say what goes, ask why, then forget."""
+        return forget_view(self, request, self.object_or_404(request, object_id))
+
+    def hold_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask what for and why, then hold."""
+        return hold_view(self, request, self.object_or_404(request, object_id))
 
     def consent_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then grant or revoke."""

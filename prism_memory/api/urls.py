@@ -16,7 +16,13 @@ from prism_memory.api.exports.views import (
     ExportsView,
     ExportView,
 )
+from prism_memory.api.forgetting.views import (
+    ForgetThreadView,
+    ForgetView,
+    ReleaseForgottenView,
+)
 from prism_memory.api.health.views import LiveView, ReadyView
+from prism_memory.api.holds.views import HoldsView, HoldView
 from prism_memory.api.limits.views import LimitsView
 from prism_memory.api.memories.views import ConsentView, MemoriesView, MemoryView
 from prism_memory.api.pending.views import PendingView
@@ -28,6 +34,7 @@ from prism_memory.api.retention.views import (
     RunsView,
 )
 from prism_memory.api.shares.views import SharesView
+from prism_memory.api.tombstones.views import TombstonesView
 
 app_name = "prism_memory_api"
 
@@ -35,6 +42,17 @@ app_name = "prism_memory_api"
 urlpatterns = [
     path("memories", MemoriesView.as_view(), name="memories"),
     path("memories/export", ExportPageView.as_view(), name="memories-export"),
+    path("memories/forget", ForgetView.as_view(), name="memories-forget"),
+    path(
+        "memories/forget-thread",
+        ForgetThreadView.as_view(),
+        name="memories-forget-thread",
+    ),
+    path(
+        "memories/release-forgotten",
+        ReleaseForgottenView.as_view(),
+        name="memories-release-forgotten",
+    ),
     path("memories/<str:memory_id>", MemoryView.as_view(), name="memory"),
     path("memories/<str:memory_id>/consent", ConsentView.as_view(), name="consent"),
     path(
@@ -44,6 +62,9 @@ urlpatterns = [
     ),
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
+    path("holds", HoldsView.as_view(), name="holds"),
+    path("holds/<str:hold_id>", HoldView.as_view(), name="hold"),
+    path("tombstones", TombstonesView.as_view(), name="tombstones"),
     path("shares", SharesView.as_view(), name="shares"),
     path("retention/policies", PoliciesView.as_view(), name="retention-policies"),
     path(

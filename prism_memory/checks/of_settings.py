@@ -112,7 +112,7 @@ def unknown_languages() -> Iterator[checks.CheckMessage]:
 
 
 def unimportable() -> Iterator[checks.CheckMessage]:
-    for key in ("REDACTOR", "IMPORTANCE_FROM", "API_RESOLVER"):
+    for key in ("REDACTOR", "IMPORTANCE_FROM", "ON_INVALIDATE", "API_RESOLVER"):
         path = getattr(settings, key)
         if not path or not isinstance(path, str):
             continue  # what is no text is reported as of another type

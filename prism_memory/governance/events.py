@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import ScopeDenied
 from prism_memory.models import AuditEvent
 from prism_memory.recall import cursors
@@ -46,6 +47,7 @@ class EventPage:
     next_cursor: str | None = None
 
 
+@for_tenant
 def list_events(
     *,
     using: str,

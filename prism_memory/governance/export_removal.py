@@ -8,6 +8,7 @@ import uuid
 from django.db import transaction
 
 from prism_memory import models
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible
 from prism_memory.governance import export_files as files
 from prism_memory.governance.export_state import KIND, Position, note, scope_of
@@ -17,6 +18,7 @@ from prism_memory.models.choices import RunState
 from prism_memory.types import Actor, Scope
 
 
+@for_tenant
 def delete_export(
     *,
     using: str,
@@ -35,6 +37,7 @@ def delete_export(
     _delete(using, find(using, scope, run_id), actor, at, reason)
 
 
+@for_tenant
 def delete_run(
     *,
     using: str,
@@ -57,6 +60,7 @@ def delete_run(
     _delete(using, run, actor, at, reason)
 
 
+@for_tenant
 def delete_exports(*, using: str, scope: Scope, actor: Actor, at: dt.datetime) -> int:
     """Remove the files of every export that may hold records of ``scope`` or below.
 

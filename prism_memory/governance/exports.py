@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from prism_memory import models, runs, signals
-from prism_memory.db.tenancy import for_tenant
+from prism_memory.db.tenancy import acting_for, for_tenant
 from prism_memory.errors import NotVisible
 from prism_memory.governance import export_files as files
 from prism_memory.governance.export_run import Exporting, Now
@@ -29,6 +29,7 @@ SILENT_AFTER: Final = dt.timedelta(minutes=10)
 """A run that gave no sign of life for so long has lost its worker."""
 
 
+@for_tenant
 def start_export(
     *,
     using: str,
@@ -142,6 +143,7 @@ def carry_on(
     return exporting.work(lambda: end is not None and time.monotonic() >= end)
 
 
+@for_tenant
 def export_state(*, using: str, scope: Scope, run_id: uuid.UUID) -> ExportState:
     """Return how far an export of exactly ``scope`` is. One query.
 
@@ -186,6 +188,7 @@ def state_of(run: Run) -> ExportState:
     )
 
 
+@for_tenant
 def open_export(
     *,
     using: str,
@@ -229,5 +232,6 @@ def left_alone(*, using: str, tenants: Iterable[str], at: dt.datetime) -> list[R
     for tenant in tenants:
         rows = Run.objects.using(using).filter(tenant=tenant, kind=KIND)
         silent = rows.filter(state=RunState.RUNNING, heartbeat_at__lt=at - SILENT_AFTER)
-        found += silent.order_by("id")
+        with acting_for(tenant):
+            found += silent.order_by("id")
     return found

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Invalid
 from prism_memory.models import AuditSeal
 
@@ -31,6 +32,7 @@ class Head:
         return json.dumps(vars(self), ensure_ascii=False)
 
 
+@for_tenant
 def head(*, using: str, tenant: str) -> Head | None:
     """Return the end of a tenant's chain, or None where nothing is sealed."""
     seals = AuditSeal.objects.using(using).filter(tenant=tenant)

@@ -16,6 +16,7 @@ from prism_memory.db.queries import composed, named
 from prism_memory.errors import Unsupported
 from prism_memory.models import AccessKey, ManifestBlock
 
+ONE_MOMENT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 PAGE_ROWS: Final = 1_000
 PAGE_BLOCKS: Final = 16
 FIRST: Final = uuid.UUID(int=0)
@@ -30,14 +31,15 @@ def snapshot(using: str) -> Iterator[None]:
 
     What is sealed or pruned meanwhile is no edit.
     """
-    connection = connections[using]
+    connection: Any = connections[using]
+    connection.ensure_connection()
     hosted = connection.in_atomic_block or not connection.get_autocommit()
     with transaction.atomic(using=using):
         if not hosted:
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-                )
+            # Not through Django's cursor: what wraps its statements, as row-level
+            # security does, would ask something first, and then it is too late.
+            with connection.wrap_database_errors:
+                connection.connection.execute(ONE_MOMENT)
         yield
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from django.db import transaction
 
 from prism_memory import audit
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid
 from prism_memory.governance import pages
 from prism_memory.governance.chain import digest_of
@@ -38,6 +39,7 @@ class Pruned:
     through: int = 0
 
 
+@for_tenant
 def prune(
     *,
     using: str,

@@ -16,6 +16,7 @@ from django.db import transaction
 from prism_memory import audit
 from prism_memory.db import queries
 from prism_memory.db.queries import composed
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.governance import manifest
 from prism_memory.governance.chain import (
     NOTHING_BEFORE,
@@ -62,6 +63,7 @@ class Sealed:
     findings: Sequence[Finding] = ()
 
 
+@for_tenant
 def seal(
     *,
     using: str,

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from prism_memory import audit, runs
 from prism_memory.db import queries
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Misconfigured
 from prism_memory.governance.findings import Findings
 from prism_memory.governance.pages import FIRST
@@ -53,6 +54,7 @@ class Signed:
         return {"signed": self.signed, "rotated": self.rotated, "wrong": wrong}
 
 
+@for_tenant
 def sign_records(
     *,
     using: str,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.governance import manifest, pages
 from prism_memory.governance.chain import (
     NOTHING_BEFORE,
@@ -65,6 +66,7 @@ class Verified:
         return {"tenant": self.findings.tenant, **own, **self.findings.as_json()}
 
 
+@for_tenant
 def verify(
     *, using: str, tenant: str, heads: Sequence[Head] = (), content: bool = False
 ) -> Verified:

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from prism_memory import audit
 from prism_memory.db import queries
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Invalid, NotVisible
 from prism_memory.governance.signing import no_key
 from prism_memory.integrity import keyring, write
@@ -17,6 +18,7 @@ from prism_memory.integrity.checking import statement
 from prism_memory.types import Actor
 
 
+@for_tenant
 def vouch(
     *,
     using: str,

@@ -1,7 +1,7 @@
 """Keep the vectors true: spaces, the queue, the index."""
 
 from prism_memory.indexing.calibrate import calibrate
-from prism_memory.indexing.claims import back_off_seconds, retry_failed
+from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
 from prism_memory.indexing.costs import Calibration, Measured
 from prism_memory.indexing.drain import Drained, drain
 from prism_memory.indexing.enqueue import enqueue_missing
@@ -26,12 +26,20 @@ from prism_memory.indexing.progress import (
     pending,
     pending_of_tenant,
 )
+from prism_memory.indexing.rebuild import (
+    FIRST,
+    Rebuilt,
+    RebuiltPage,
+    rebuild,
+    rebuild_page,
+)
 from prism_memory.indexing.sizes import table_sizes
 from prism_memory.indexing.spaces import Space, active, find_active, known_space
 from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 
 __all__ = [
     "EF_CONSTRUCTION",
+    "FIRST",
     "Calibration",
     "Done",
     "Drained",
@@ -41,6 +49,9 @@ __all__ = [
     "M",
     "Measured",
     "Pending",
+    "Queue",
+    "Rebuilt",
+    "RebuiltPage",
     "Space",
     "active",
     "back_off_seconds",
@@ -58,6 +69,8 @@ __all__ = [
     "known_space",
     "pending",
     "pending_of_tenant",
+    "rebuild",
+    "rebuild_page",
     "recount",
     "refuse_while_built",
     "retry_failed",

@@ -134,7 +134,7 @@ def _work(queue: Queue, embed: Embed, claimed: Sequence[Claimed]) -> Drained:
     ]
     try:
         if fresh:
-            _embed_or_say_why(partial(_fitting, embed, queue.space), fresh, outcome)
+            _embed_or_say_why(partial(fitting, embed, queue.space), fresh, outcome)
     finally:
         written = claims.write(queue, outcome.vectors)
         claims.put_back(queue, list(outcome.returned(claimed)))
@@ -178,7 +178,7 @@ def _embed(embed: Embed, claimed: Sequence[Claimed], outcome: _Outcome) -> None:
         outcome.vectors.extend(zip(claimed, vectors, strict=True))
 
 
-def _fitting(embed: Embed, space: Space, texts: Sequence[str]) -> Sequence[Vector]:
+def fitting(embed: Embed, space: Space, texts: Sequence[str]) -> Sequence[Vector]:
     """Return the vectors of ``texts`` if they may stand in ``space``.
 
     Raises:

@@ -2,10 +2,13 @@
 
 from prism_memory.lifecycle.consent import set_consent
 from prism_memory.lifecycle.correct import correct
-from prism_memory.lifecycle.forget import forget, forget_thread
+from prism_memory.lifecycle.forget import forget
+from prism_memory.lifecycle.forget_thread import forget_thread
 from prism_memory.lifecycle.hold import hold, release
 from prism_memory.lifecycle.keys import authenticate, create_key, revoke_key
+from prism_memory.lifecycle.propagation import propagate_deletion
 from prism_memory.lifecycle.reinforce import reinforce
+from prism_memory.lifecycle.release_forgotten import release_forgotten
 from prism_memory.lifecycle.remember import Stored, remember
 from prism_memory.lifecycle.restore import link, restore
 from prism_memory.lifecycle.share import revoke_share, share_with
@@ -20,9 +23,11 @@ __all__ = [
     "forget_thread",
     "hold",
     "link",
+    "propagate_deletion",
     "prune_traces",
     "reinforce",
     "release",
+    "release_forgotten",
     "remember",
     "restore",
     "revoke_key",

@@ -15,6 +15,7 @@ from prism_memory.errors import Invalid
 from prism_memory.integrity import carried
 from prism_memory.lifecycle.decisions import note_decisions
 from prism_memory.lifecycle.governed import lock_governed
+from prism_memory.lifecycle.removal import announce_invalidation
 from prism_memory.lifecycle.tombstones import hold_lineage, lift, mark_derived
 from prism_memory.models import Record
 from prism_memory.types import (
@@ -133,6 +134,12 @@ def _block(
         reason=TombstoneReason.REVOKED,
         actor=actor,
         at=at,
+    )
+    announce_invalidation(
+        using=using,
+        tenant=scope.tenant,
+        reason=TombstoneReason.REVOKED,
+        refs=marked,
     )
     return len(marked)
 

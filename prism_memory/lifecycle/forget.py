@@ -1,35 +1,37 @@
-"""Forget records, or a whole thread: real deletes, with all that is derived."""
+"""Forget records: real deletes, with all that is derived, or hidden for a hold."""
 
 from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections import Counter
-from collections.abc import Collection, Iterator
-from typing import Any, Final
+from collections.abc import Collection
 
 from django.db import transaction
 
 from prism_memory import audit
-from prism_memory.db import queries
-from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
-from prism_memory.errors import ScopeDenied
+from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.removal import (
-    BATCH,
     Removed,
     announce_invalidation,
     lock_records,
+    records_of_scope,
     remove,
 )
-from prism_memory.lifecycle.tombstones import closure, hold_lineage, mark_derived
-from prism_memory.types import Actor, Forgotten, Kind, Scope, TombstoneReason
-
-THREAD_KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
-"""What a thread is made of. Never the chunks or facts of a corpus whose thread has the
-same name (B151)."""
-
-FIRST: Final = uuid.UUID(int=0)
+from prism_memory.lifecycle.tombstones import (
+    MOST_REFS,
+    closure,
+    hold_lineage,
+    mark_derived,
+)
+from prism_memory.types import (
+    Actor,
+    Forgotten,
+    Scope,
+    TombstoneReason,
+    record_ids,
+    record_ref,
+)
 
 
 @for_tenant
@@ -48,6 +50,7 @@ def forget(
     What a hold keeps is passed over and told. No ids: nothing happens.
 
     Args:
+        ids: 256 at most.
         hold: Keep the bodies for a legal hold, and hide them with all that is derived.
         reason: For the audit; no text content.
 
@@ -56,93 +59,63 @@ def forget(
             done. ``erase`` knows no such limit.
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
-    if not ids:
+    wanted = check_number(ids)
+    if not wanted:
         return Forgotten()
     with transaction.atomic(using=using):
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
-        found = lock_records(using=using, scope=scope, ids=ids)
-        kept = {record_id for record_id, is_held in found.items() if is_held}
-        given: dict[str, Any] = {"using": using, "actor": actor, "at": at}
-        given["tenant"] = scope.tenant
+        found = records_of_scope(using=using, scope=scope, ids=wanted)
+        if not found:
+            return Forgotten(missing=tuple(sorted(wanted)))
         if hold:
-            done = _hide(ids=found.keys(), **given)
+            done = _hide(using, scope.tenant, found, actor, at)
         else:
-            done = _delete(ids=found.keys() - kept, **given)
-        forgotten = _told(done, kept, set(ids) - found.keys())
-        if found:
-            _record(using, scope, actor, at, forgotten, hold=hold, reason=reason)
-    return forgotten
-
-
-@for_tenant
-def forget_thread(
-    *,
-    using: str,
-    scope: Scope,
-    actor: Actor,
-    at: dt.datetime,
-    reason: str = "",
-) -> Forgotten:
-    """Forget all that was said in a thread up to now, however much it is.
-
-    In batches of 64, each all or nothing; what was done stays if a later one fails, and
-    the same call goes on from there. What is written meanwhile stays.
-
-    Raises:
-        ScopeDenied: The scope is no thread.
-        Unsupported: In a host's transaction that is not READ COMMITTED.
-    """
-    if not scope.thread:
-        message = "Only a thread can be forgotten as a whole; erase takes any scope."
-        raise ScopeDenied(message, field="scope")
-    total = Forgotten()
-    for ids in _pages(using, scope, at):
-        with transaction.atomic(using=using):
-            hold_lineage(using=using, tenant=scope.tenant, alone=True)
-            found = lock_records(using=using, scope=scope, ids=ids)
-            kept = {record_id for record_id, is_held in found.items() if is_held}
-            done = _delete(
+            done = remove(
                 using=using,
                 tenant=scope.tenant,
-                ids=found.keys() - kept,
+                ids=found,
+                reason=TombstoneReason.FORGOTTEN,
                 actor=actor,
                 at=at,
-                capped=False,
             )
-            part = _told(done, kept)
-            _record(using, scope, actor, at, part, thread=True, reason=reason)
-        total = _sum(total, part)
-    _remove_empty_sources(using, scope)
-    return total
+        audit.record(
+            using=using,
+            tenant=scope.tenant,
+            actor=actor,
+            action="memory.forget",
+            target=target_of(scope, found),
+            at=at,
+            reason=reason,
+            detail=detail_of(done) | {"hold": hold},
+        )
+    return told(done, missing=wanted - found)
 
 
-def _remove_empty_sources(using: str, scope: Scope) -> None:
-    given = {"tenant": scope.tenant, "scope_id": scope.id}
-    with transaction.atomic(using=using):
-        queries.fetch(using, named("removal")["lock_sources"], given)
-        queries.execute(using, named("removal")["delete_empty_sources"], given)
+def check_number(ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
+    """Return the ids, each once.
 
-
-def _delete(**given: Any) -> Removed:  # noqa: ANN401 - as remove has them
-    if not given["ids"]:
-        return Removed()
-    return remove(reason=TombstoneReason.FORGOTTEN, **given)
+    Raises:
+        LimitExceeded: More than a person's verb takes at once.
+    """
+    if len(wanted := set(ids)) > MOST_REFS:
+        message = f"ids takes at most {MOST_REFS}."
+        raise LimitExceeded(message, field="ids")
+    return wanted
 
 
 def _hide(
-    *,
     using: str,
     tenant: str,
     ids: Collection[uuid.UUID],
     actor: Actor,
     at: dt.datetime,
 ) -> Removed:
-    if not ids:
-        return Removed()
     reason = TombstoneReason.LEGAL_HOLD
-    roots = [f"record:{record_id}" for record_id in sorted(ids)]
-    closure(using=using, tenant=tenant, roots=roots)
-    blocked = mark_derived(
+    roots = [record_ref(record_id) for record_id in sorted(ids)]
+    refs = closure(using=using, tenant=tenant, roots=roots)
+    # Who is writing one of them comes first, or sees the hold.
+    kept = lock_records(using=using, tenant=tenant, ids=record_ids(refs))
+    mark_derived(
         using=using,
         tenant=tenant,
         roots=roots,
@@ -152,76 +125,34 @@ def _hide(
         hold=True,
     )
     announce_invalidation(
-        using=using, tenant=tenant, reason=reason, refs=blocked, hold=True
+        using=using, tenant=tenant, reason=reason, refs=refs, hold=True
     )
-    return Removed(blocked=tuple(blocked))
+    return Removed(kept=tuple(sorted(kept)), blocked=tuple(refs))
 
 
-def _told(
-    done: Removed,
-    kept: set[uuid.UUID],
-    missing: Collection[uuid.UUID] = (),
-) -> Forgotten:
+def target_of(scope: Scope, ids: Collection[uuid.UUID]) -> str:
+    """Return what an audit names: the record where it is one, else the scope."""
+    if len(ids) == 1:
+        (only,) = ids
+        return record_ref(only)
+    return f"scope:{scope.id}"
+
+
+def detail_of(done: Removed) -> dict[str, object]:
+    """Return what an audit notes: how many, and which by their tombstones."""
+    return {
+        "deleted": len(done.records),
+        "kept": len(done.kept),
+        "refs": len(done.blocked),
+    }
+
+
+def told(done: Removed, *, missing: Collection[uuid.UUID] = ()) -> Forgotten:
+    """Return what a removal did, as the doors tell it."""
     return Forgotten(
         deleted=len(done.records),
-        kept=tuple(sorted(kept | set(done.kept))),
+        kept=done.kept,
         blocked=len(done.blocked),
         missing=tuple(sorted(missing)),
         rows=done.rows,
-    )
-
-
-def _sum(one: Forgotten, other: Forgotten) -> Forgotten:
-    return Forgotten(
-        deleted=one.deleted + other.deleted,
-        kept=tuple(sorted({*one.kept, *other.kept})),
-        blocked=one.blocked + other.blocked,
-        rows=dict(Counter(one.rows) + Counter(other.rows)),
-    )
-
-
-def _pages(using: str, scope: Scope, at: dt.datetime) -> Iterator[list[uuid.UUID]]:
-    after = FIRST
-    while True:
-        given = {
-            "tenant": scope.tenant,
-            "scope_id": scope.id,
-            "kinds": [kind.value for kind in THREAD_KINDS],
-            "before": at,
-            "after": after,
-            "rows": BATCH,
-        }
-        found = queries.fetch(using, named("removal")["oldest_of_scope"], given)
-        if not found:
-            return
-        ids = [row["id"] for row in found]
-        after = ids[-1]
-        yield ids
-
-
-def _record(
-    using: str,
-    scope: Scope,
-    actor: Actor,
-    at: dt.datetime,
-    done: Forgotten,
-    *,
-    reason: str,
-    hold: bool = False,
-    thread: bool = False,
-) -> None:
-    audit.record(
-        using=using,
-        tenant=scope.tenant,
-        actor=actor,
-        action="memory.forget_thread" if thread else "memory.forget",
-        target=f"scope:{scope.id}",
-        at=at,
-        reason=reason,
-        detail={
-            "hold": hold,
-            "deleted": done.deleted,
-            "kept": len(done.kept),
-            "refs": done.blocked,
-        },
     )

@@ -12,7 +12,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import LegalHold, Record, Source
-from prism_memory.types import NAME_BYTES, Actor, Held, HoldLevel, Scope, check_text
+from prism_memory.types import Actor, Held, HoldLevel, Scope, check_name
 
 
 @for_tenant
@@ -30,7 +30,9 @@ def hold(
     """Keep a record or a source of exactly ``scope`` from deletion, or all of it.
 
     Neither id: the scope with all below it, also what is written later. A hold hides
-    nothing. The same hold for the same matter stands once.
+    nothing. The same hold for the same matter stands once. What is being written to a
+    held scope at this very moment may still land; on a record or a source it is waited
+    for.
 
     Args:
         matter: What it is for, as a case's number; several matters hold one thing.
@@ -38,15 +40,16 @@ def hold(
 
     Raises:
         Invalid: Both ids, or a matter that cannot be stored.
+        LimitExceeded: A matter of over 256 bytes.
         NotVisible: No such record or source in this scope.
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
     level, target = _target(scope, record_id, source_id)
-    matter = _checked(matter)
+    matter = check_name(matter, "matter", blank=True)
     with transaction.atomic(using=using):
         # Whoever deletes has this lock: it sees the hold, or is done.
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
-        _check_there(using, scope, record_id, source_id)
+        _lock_there(using, scope, record_id, source_id)
         rows = LegalHold.objects.using(using)
         known = rows.filter(
             tenant=scope.tenant,
@@ -119,14 +122,7 @@ def _target(
     return HoldLevel.SCOPE, f"scope:{scope.id}"
 
 
-def _checked(matter: str) -> str:
-    if len(check_text(matter, "matter").encode()) > NAME_BYTES:
-        message = f"matter is over {NAME_BYTES} bytes."
-        raise Invalid(message, field="matter")
-    return matter
-
-
-def _check_there(
+def _lock_there(
     using: str,
     scope: Scope,
     record_id: uuid.UUID | None,
@@ -136,9 +132,9 @@ def _check_there(
         if wanted is None:
             continue
         rows = model._default_manager.using(using)  # noqa: SLF001 - of either model
-        found = rows.filter(tenant=scope.tenant, scope_id=scope.id, id=wanted)
-        # Locked: a remember that overwrites it has committed by then, or sees the hold.
-        if found.select_for_update().only("id").first() is None:
+        # Who is writing it comes first, or sees the hold.
+        mine = rows.filter(tenant=scope.tenant, scope_id=scope.id, id=wanted)
+        if mine.select_for_update().values_list("id").first() is None:
             raise NotVisible
 
 

@@ -68,8 +68,8 @@ def _resolve(using: str, scope: Scope, ids: Iterable[str]) -> dict[str, str]:
 
 
 def _external(scope: Scope, ref: str) -> str:
-    place = ref.removeprefix(EXTERNAL).split(":", 1)[0]
-    if place not in {str(level.id) for level in scope.chain()}:
+    place, _, name = ref.removeprefix(EXTERNAL).partition(":")
+    if not name or place not in {str(level.id) for level in scope.chain()}:
         raise NotVisible(field="lineage.source_ids")
     return ref
 

@@ -19,15 +19,26 @@ from prism_memory import signals
 from prism_memory.access import held
 from prism_memory.conf import settings
 from prism_memory.db import queries
-from prism_memory.db.queries import composed
+from prism_memory.db.queries import composed, named
+from prism_memory.lifecycle.reach import Reach
 from prism_memory.lifecycle.registry import tables_of_record
-from prism_memory.lifecycle.tombstones import closure, mark_derived
-from prism_memory.types import Actor, Scope, TombstoneReason
+from prism_memory.lifecycle.tombstones import (
+    MOST_DISTANCE,
+    MOST_REFS,
+    mark_derived,
+    mark_nearest,
+    walk,
+)
+from prism_memory.types import (
+    Actor,
+    Scope,
+    TombstoneReason,
+    record_ids,
+    record_ref,
+)
 
 BATCH: Final = 64
 """Bodies that one statement of a person's verb deletes. Source: S0 (B161)."""
-
-RECORD: Final = "record:"
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,7 @@ class Removed:
     Args:
         records: Ids of the records whose bodies are gone, dependents included.
         kept: Ids of those that a hold keeps.
-        blocked: Refs that a tombstone was put on.
+        blocked: Refs that may no longer be used.
         rows: Rows deleted, by table.
     """
 
@@ -47,32 +58,33 @@ class Removed:
     rows: Mapping[str, int] = field(default_factory=dict)
 
 
-def lock_records(
+def records_of_scope(
     *, using: str, scope: Scope, ids: Collection[uuid.UUID]
-) -> dict[uuid.UUID, bool]:
-    """Lock records of exactly ``scope``; return whether a hold keeps each. One query.
+) -> set[uuid.UUID]:
+    """Return those of ``ids`` that are records of exactly ``scope``. One query.
 
-    Those that are not there, or are in another scope, are passed over.
+    They stay as long as the caller has the lineage to itself.
     """
-    given = {
-        "tenant": scope.tenant,
-        "scope_id": scope.id,
-        "record_ids": list(ids),
-    }
-    rows = queries.fetch(using, composed("removal", "lock_records", held=held()), given)
-    return {row["id"]: row["held"] for row in rows}
+    given = {"tenant": scope.tenant, "scope_id": scope.id, "record_ids": list(ids)}
+    rows = queries.fetch(using, named("removal")["records_of_scope"], given)
+    return {row["id"] for row in rows}
 
 
-def lock_derived(
+def lock_records(
     *, using: str, tenant: str, ids: Collection[uuid.UUID]
 ) -> dict[uuid.UUID, bool]:
-    """Lock records of any scope; return whether a hold keeps each. One query."""
+    """Lock records of any scope; return whether a hold keeps each. Two queries.
+
+    Those that are not there are passed over.
+    """
     given = {"tenant": tenant, "record_ids": list(ids)}
-    rows = queries.fetch(using, composed("removal", "lock_derived", held=held()), given)
-    return {row["id"]: row["held"] for row in rows}
+    locked = queries.fetch(using, named("removal")["lock_records"], given)
+    keeps = composed("removal", "held_records", held=held())
+    kept = {row["id"] for row in queries.fetch(using, keeps, given)}
+    return {row["id"]: row["id"] in kept for row in locked}
 
 
-def remove(
+def remove(  # noqa: PLR0913 - keywords, most of them optional
     *,
     using: str,
     tenant: str,
@@ -81,34 +93,54 @@ def remove(
     actor: Actor,
     at: dt.datetime,
     capped: bool = True,
+    most_refs: int = MOST_REFS,
     dependents: bool = True,
+    batch: int = BATCH,
 ) -> Removed:
     """Block records and all that is derived from them, and delete the bodies.
 
+    What a hold keeps is passed over; what derives from something else that goes is
+    blocked, and its body kept.
+
     Args:
-        ids: Locked, and under no hold.
-        capped: Refuse a closure over the caps; what pages over many records does not.
+        ids: Of records, in whatever scope.
+        capped: Refuse a closure over the caps, and note each root of each ref. What
+            may be much notes the nearest root only.
+        most_refs: Roots and derived, where it is capped.
         dependents: Delete the bodies of what is derived too; else only block them.
+        batch: Bodies that one statement deletes.
 
     Raises:
         LimitExceeded: The closure is over the caps, and nothing was done.
     """
-    roots = [f"{RECORD}{record_id}" for record_id in sorted(ids)]
+    roots = [record_ref(record_id) for record_id in sorted(ids)]
+    reached = walk(using=using, tenant=tenant, roots=roots)
     if capped:
-        closure(using=using, tenant=tenant, roots=roots)
-    blocked = mark_derived(
-        using=using, tenant=tenant, roots=roots, reason=reason, actor=actor, at=at
-    )
-    announce_invalidation(using=using, tenant=tenant, reason=reason, refs=blocked)
-    kept: set[uuid.UUID] = set()
-    doomed = set(ids)
-    if dependents:
-        derived = records_of(blocked) - doomed
-        found = lock_derived(using=using, tenant=tenant, ids=derived)
-        kept = {record_id for record_id, is_held in found.items() if is_held}
-        doomed |= found.keys() - kept
-    rows = delete_bodies(using=using, tenant=tenant, ids=doomed)
-    return Removed(tuple(sorted(doomed)), tuple(sorted(kept)), tuple(blocked), rows)
+        reached.check(most_refs=most_refs, most_distance=MOST_DISTANCE)
+    wanted = record_ids(reached.refs) if dependents else set(ids)
+    found = lock_records(using=using, tenant=tenant, ids=wanted)
+    kept = {record_id for record_id, is_held in found.items() if is_held}
+    going = (found.keys() & set(ids)) - kept
+    if not going:
+        return Removed(kept=tuple(sorted(kept & set(ids))))
+    if len(going) < len(roots):
+        roots = [record_ref(record_id) for record_id in sorted(going)]
+        reached = walk(using=using, tenant=tenant, roots=roots)
+    given: dict[str, Any] = {"using": using, "tenant": tenant, "reason": reason}
+    pairs = capped and most_refs == MOST_REFS
+    _mark(reached, each_root=pairs, actor=actor, at=at, **given)
+    announce_invalidation(refs=reached.refs, **given)
+    doomed = (record_ids(reached.refs) & found.keys()) - kept if dependents else going
+    stays = kept & (set(ids) | record_ids(reached.refs))
+    rows = delete_bodies(using=using, tenant=tenant, ids=doomed, batch=batch)
+    return Removed(tuple(sorted(doomed)), tuple(sorted(stays)), reached.refs, rows)
+
+
+def _mark(reached: Reach, *, each_root: bool, **given: Any) -> None:  # noqa: ANN401
+    if each_root:
+        mark_derived(roots=reached.roots, **given)
+    else:
+        mark_nearest(reached=reached, **given)
 
 
 def announce_invalidation(
@@ -137,7 +169,9 @@ def delete_bodies(
 ) -> dict[str, int]:
     """Delete records and all rows that go with them; return the rows by table."""
     rows: Counter[str] = Counter()
+    lock = named("removal")["lock_embeddings"]
     for some in _batches(ids, batch):
+        queries.fetch(using, lock, {"tenant": tenant, "record_ids": list(some)})
         for model, column in tables_of_record():
             where = {"tenant": tenant, f"{column}__in": some}
             found = model._base_manager.using(using).filter(**where)  # noqa: SLF001
@@ -149,10 +183,3 @@ def _batches(ids: Iterable[uuid.UUID], size: int) -> Iterator[tuple[uuid.UUID, .
     ordered = sorted(ids)
     for start in range(0, len(ordered), size):
         yield tuple(ordered[start : start + size])
-
-
-def records_of(refs: Iterable[str]) -> set[uuid.UUID]:
-    """Return the ids of those refs that name records."""
-    return {
-        uuid.UUID(ref.removeprefix(RECORD)) for ref in refs if ref.startswith(RECORD)
-    }

@@ -10,6 +10,7 @@ from typing import Any, Final
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.errors import LimitExceeded, Unsupported
+from prism_memory.lifecycle.reach import Reach, reach
 from prism_memory.types import Actor, TombstoneReason, uuid7
 
 MOST_DISTANCE: Final = 8
@@ -58,6 +59,40 @@ def closure(*, using: str, tenant: str, roots: Sequence[str]) -> list[str]:
         message = f"Its lineage is more than {MOST_DISTANCE} derivations deep."
         raise LimitExceeded(message, field="lineage")
     return [row["ref"] for row in rows]
+
+
+def walk(*, using: str, tenant: str, roots: Sequence[str]) -> Reach:
+    """Return what derives from the roots, however much it is. One query."""
+    given = {"tenant": tenant, "roots": list(roots)}
+    rows = queries.fetch(using, named("lineage")["walk"], given)
+    return reach(roots, [(row["source_ref"], row["ref"]) for row in rows])
+
+
+def mark_nearest(
+    *,
+    using: str,
+    tenant: str,
+    reached: Reach,
+    reason: TombstoneReason,
+    actor: Actor,
+    at: dt.datetime,
+) -> None:
+    """Put one tombstone on each ref that was reached, because of its nearest root.
+
+    For what is never lifted and may be much: a thread of which each turn derives from
+    the one before would else take a tombstone for each pair. One query.
+    """
+    stones = [
+        {
+            "target_ref": ref,
+            "root_ref": reached.nearest[ref],
+            "reason": reason.value,
+            "hold": False,
+            "actor": actor.name,
+        }
+        for ref in reached.refs
+    ]
+    _put(using, tenant, stones, at)
 
 
 def mark_derived(
@@ -116,6 +151,18 @@ def _put(
         "actors": [stone["actor"] for stone in stones],
     }
     return queries.execute(using, named("lineage")["mark"], given)
+
+
+def lift_holds(
+    *, using: str, tenant: str, roots: Sequence[str], at: dt.datetime
+) -> list[str]:
+    """Lift the holds that forgetting these roots placed; return on what.
+
+    One query. Those that another root placed on the same stand.
+    """
+    given = {"tenant": tenant, "roots": list(roots), "at": at}
+    rows = queries.fetch(using, named("lineage")["lift_holds"], given)
+    return sorted({row["target_ref"] for row in rows})
 
 
 def lift(

@@ -29,6 +29,13 @@ def one_of(field: str, choices: type[models.TextChoices], name: str) -> Any:
     )
 
 
+def names(field: str, pattern: str, name: str) -> models.CheckConstraint:
+    """Return a check that ``field`` is written as ``pattern`` says."""
+    return models.CheckConstraint(
+        condition=Q(**{f"{field}__regex": pattern}), name=name
+    )
+
+
 class TenantModel(models.Model):
     """A row of one tenant.
 

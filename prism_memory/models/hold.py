@@ -7,9 +7,11 @@ from django.db.models import Q
 
 from prism_memory.db.constraints import TenantKey
 from prism_memory.db.fields import NameField
-from prism_memory.models.base import TenantModel, at_most_a_name, one_of
+from prism_memory.models.base import TenantModel, at_most_a_name, names, one_of
 from prism_memory.models.choices import HoldLevelChoice
+from prism_memory.types import UUID_PATTERN
 
+HELD_PATTERN = rf"^(record|source|scope):{UUID_PATTERN}$"
 IN_FORCE = Q(released_at__isnull=True)
 
 
@@ -54,6 +56,7 @@ class LegalHold(TenantModel):
                 name="prism_memory_hold_owner_first",
             ),
             one_of("level", HoldLevelChoice, "prism_memory_hold_level"),
+            names("target_ref", HELD_PATTERN, "prism_memory_hold_target_ref"),
             at_most_a_name("tenant", "prism_memory_hold_tenant_bytes"),
             at_most_a_name("matter", "prism_memory_hold_matter_bytes"),
         ]

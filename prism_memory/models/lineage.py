@@ -7,9 +7,10 @@ from django.db.models import Q
 
 from prism_memory.db.constraints import TenantKey, TenantReference
 from prism_memory.db.fields import NameField, TenantField, TenantForeignKey
-from prism_memory.models.base import TenantModel, at_most_a_name, one_of
+from prism_memory.models.base import TenantModel, at_most_a_name, names, one_of
 from prism_memory.models.choices import TombstoneReasonChoice
 from prism_memory.models.record import Record
+from prism_memory.types import REF_PATTERN
 
 
 class LineageEdge(models.Model):
@@ -28,6 +29,8 @@ class LineageEdge(models.Model):
                 condition=Q(position__gte=0, position__lte=31),
                 name="prism_memory_lineage_position",
             ),
+            # What cannot be read would name nothing, and so be blocked by nothing.
+            names("source_ref", REF_PATTERN, "prism_memory_lineage_ref"),
         ]
         indexes = [
             models.Index(
@@ -43,6 +46,9 @@ class Tombstone(TenantModel):
     """Why a ref may no longer be used. No foreign key: it outlives the body."""
 
     target_ref = NameField()
+    scope_id = models.UUIDField(
+        null=True, blank=True, help_text="Of what it is on, which may be gone."
+    )
     root_ref = NameField()
     reason = models.TextField(choices=TombstoneReasonChoice)
     hold = models.BooleanField(default=False)
@@ -68,6 +74,8 @@ class Tombstone(TenantModel):
                 condition=~Q(reason="legal_hold") | Q(hold=True),
                 name="prism_memory_tombstone_hold",
             ),
+            names("target_ref", REF_PATTERN, "prism_memory_tombstone_target_ref"),
+            names("root_ref", REF_PATTERN, "prism_memory_tombstone_root_ref"),
         ]
         indexes = [
             models.Index(
@@ -82,6 +90,12 @@ class Tombstone(TenantModel):
                 fields=["tenant", "target_ref"],
                 name="prism_memory_tombstone_lifted",
                 condition=Q(cleared_at__isnull=False),
+            ),
+            models.Index(
+                # What is blocked of a scope, page by page.
+                fields=["tenant", "scope_id", "target_ref", "id"],
+                name="prism_memory_tombstone_scope",
+                condition=Q(cleared_at__isnull=True),
             ),
         ]
 

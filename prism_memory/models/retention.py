@@ -39,6 +39,7 @@ class RetentionPolicy(TenantModel):
     changed_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+        verbose_name_plural = "retention policies"
         constraints = [
             TenantKey(name="prism_memory_retention_key"),
             models.UniqueConstraint(

@@ -23,6 +23,7 @@ from prism_memory.signals import (
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
+from prism_memory.tasks.rebuilding import rebuild
 from prism_memory.tasks.retaining import retain
 from prism_memory.tasks.sealing import seal
 from prism_memory.tasks.tracing import (
@@ -40,6 +41,7 @@ __all__ = [
     "export",
     "keep_trace",
     "prune_traces",
+    "rebuild",
     "reinforce",
     "retain",
     "seal",

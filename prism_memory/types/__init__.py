@@ -11,6 +11,7 @@ from prism_memory.types.answers import (
     Item,
     Neighbor,
     Page,
+    RebuiltIndex,
     Recalled,
 )
 from prism_memory.types.checks import (
@@ -36,7 +37,24 @@ from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.options import TRUST_OPTIONS, Options
-from prism_memory.types.removals import Forgotten, Held
+from prism_memory.types.refs import (
+    RECORD,
+    REF_PATTERN,
+    UUID_PATTERN,
+    AbsenceScore,
+    record_ids,
+    record_ref,
+    revoked_ids_absent,
+)
+from prism_memory.types.removals import (
+    Forgotten,
+    Held,
+    HoldPage,
+    Propagated,
+    RefPage,
+    Stone,
+    StonePage,
+)
 from prism_memory.types.restored import Derived, Restored
 from prism_memory.types.retention import (
     RETAINED_KINDS,
@@ -86,6 +104,8 @@ __all__ = [
     "METADATA_DEPTH",
     "NAME_BYTES",
     "PORTABLE",
+    "RECORD",
+    "REF_PATTERN",
     "RETAINED_KINDS",
     "SAID_KINDS",
     "SCOPE_NAMESPACE",
@@ -94,6 +114,8 @@ __all__ = [
     "STRENGTH_AT_MOST",
     "STRENGTH_STEP",
     "TRUST_OPTIONS",
+    "UUID_PATTERN",
+    "AbsenceScore",
     "Actor",
     "Candidate",
     "Consent",
@@ -121,6 +143,7 @@ __all__ = [
     "Held",
     "Hit",
     "HoldLevel",
+    "HoldPage",
     "Item",
     "Kind",
     "Lineage",
@@ -130,8 +153,11 @@ __all__ = [
     "Page",
     "Permission",
     "Preview",
+    "Propagated",
     "ReadMode",
+    "RebuiltIndex",
     "Recalled",
+    "RefPage",
     "Restored",
     "Retained",
     "Role",
@@ -143,6 +169,8 @@ __all__ = [
     "Share",
     "SharePage",
     "SourceRef",
+    "Stone",
+    "StonePage",
     "Tier",
     "TombstoneReason",
     "Trace",
@@ -161,6 +189,9 @@ __all__ = [
     "check_time",
     "check_uuid",
     "check_wish",
+    "record_ids",
+    "record_ref",
+    "revoked_ids_absent",
     "to_json",
     "uuid7",
 ]

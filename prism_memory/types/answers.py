@@ -150,6 +150,19 @@ class Explanation:
     shared_from: str | None = None
 
 
+@dataclass(frozen=True)
+class RebuiltIndex:
+    """One page of a rebuild.
+
+    Args:
+        rebuilt: Vectors made anew.
+        next_cursor: Where the next page begins, or None on the last.
+    """
+
+    rebuilt: int
+    next_cursor: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbor:
     """A record whose vector is near a text.

@@ -9,9 +9,9 @@ from django.test import Client
 
 from prism_memory import governance
 from prism_memory.admin import links
-from prism_memory.models import AuditEvent, AuditSeal
+from prism_memory.models import AuditEvent, AuditSeal, Record
 from prism_memory.types import Actor
-from tests.factories import NOON, remember_one
+from tests.factories import NOON, make_record, remember_one
 from tests.governance.trail import GONE, KEYS, act, run, seal
 
 pytestmark = pytest.mark.django_db
@@ -111,3 +111,21 @@ def test_an_event_can_be_edited_by_nobody(root: Client) -> None:
         {"action": "delete_selected", "_selected_action": [links.object_id(row)]},
     )
     assert AuditEvent.objects.values().get(tenant="acme") == before
+
+
+def test_an_edited_record_is_withheld_and_says_why(root: Client, settings: Any) -> None:
+    use(settings, KEYS)
+    good = make_record("Ada drinks tea.")
+    bad = make_record("Ada drinks water.", fields={"key": "edited"})
+    run("UPDATE prism_memory_record SET text = 'zanzibar' WHERE key = 'edited'")
+    address = links.list_page(Record, tenant="acme", scope=good.scope_id)
+    page = root.get(address).text
+    assert "Ada drinks tea." in page
+    assert "zanzibar" not in page
+    assert page.count("signature is not its own") == 1
+    page = root.get(links.row_page(bad)).text
+    assert "zanzibar" not in page
+    assert "signature is not its own" in page
+    assert "zanzibar" not in root.get(links.row_page(bad, "correct")).text
+    use(settings, {})
+    assert "signature is not its own" not in root.get(address).text

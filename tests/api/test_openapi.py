@@ -68,7 +68,7 @@ def test_every_operation_is_described(path: str, operation: dict[str, Any]) -> N
         item["name"] for item in operation["parameters"] if item["in"] == "header"
     }
     assert headers == {"Prism-Owner", "Prism-Agent", "Prism-Thread"}
-    names_others = path in {"/memories", "/shares", "/exports"}
+    names_others = path in {"/memories", "/shares", "/exports", "/holds"}
     names_others |= path in {"/retention/preview", "/retention/runs"}
     assert ("_id}" in path) == ("404" in answers) or names_others
 

@@ -32,6 +32,7 @@ from prism_memory.types import (
     Consent,
     Derived,
     Entry,
+    Grant,
     Lineage,
     Permission,
     Restored,
@@ -56,6 +57,7 @@ EVERYTHING: Final[dict[str, Any]] = {
     "deadline_seconds": 60,
     "reinforce": True,
 }
+GOVERNOR: Final = Grant(make_scope(), frozenset(Permission), ADA, SYSTEM)
 Calls = Mapping[str, Callable[[], object]]
 
 
@@ -97,6 +99,8 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "deep_recall": lambda: memory.deep_recall("tea", force_hard=True),
         "neighbors": lambda: memory.neighbors("tea"),
         "pending": memory.pending,
+        "rebuild_index": memory.rebuild_index,
+        "arebuild_index": lambda: async_to_sync(memory.arebuild_index)(),
         "export_memory": lambda: memory.export_memory(memory.scope),
         "export_memory, on": lambda: memory.export_memory(
             memory.scope, cursor=memory.export_memory(memory.scope).next_cursor
@@ -116,6 +120,7 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "correct": lambda: memory.correct(record_id, "coffee"),
         "aconsent_history": lambda: async_to_sync(memory.aconsent_history)(record_id),
         "acorrect": lambda: async_to_sync(memory.acorrect)(record_id, "coffee"),
+        **forgetting_calls(memory, record_id),
         "aremember": lambda: async_to_sync(memory.aremember)("d"),
         "erase": lambda: memory.erase(record=record_id),
         "erase, a source": lambda: memory.erase(source="mail-1"),
@@ -156,6 +161,41 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "aset_consent": lambda: async_to_sync(memory.aset_consent)(
             record_id, visible=True
         ),
+    }
+
+
+def forgetting_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
+    """Calls of what deletes and keeps, each plain and asynchronous."""
+    given: dict[str, Any] = {"by": GOVERNOR, "ids": record_id}
+
+    def placed() -> uuid.UUID:
+        return memory.hold(record=record_id, matter=str(uuid.uuid4())).id
+
+    async def aplaced() -> uuid.UUID:
+        return (await memory.ahold(matter=str(uuid.uuid4()))).id
+
+    def run(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return async_to_sync(method)(*args, **kwargs)
+
+    return {
+        "forget": lambda: memory.forget(record_id),
+        "forget_thread": memory.forget_thread,
+        "release_forgotten": lambda: memory.release_forgotten(record_id),
+        "hold": placed,
+        "release": lambda: memory.release(placed()),
+        "holds": memory.holds,
+        "invalidated_ids": memory.invalidated_ids,
+        "tombstones": memory.tombstones,
+        "propagate_deletion": lambda: memory.propagate_deletion(**given),
+        "aforget": lambda: run(memory.aforget, record_id),
+        "aforget_thread": lambda: run(memory.aforget_thread),
+        "arelease_forgotten": lambda: run(memory.arelease_forgotten, record_id),
+        "ahold": lambda: async_to_sync(aplaced)(),
+        "arelease": lambda: run(memory.arelease, placed()),
+        "aholds": lambda: run(memory.aholds),
+        "ainvalidated_ids": lambda: run(memory.ainvalidated_ids),
+        "atombstones": lambda: run(memory.atombstones),
+        "apropagate_deletion": lambda: run(memory.apropagate_deletion, **given),
     }
 
 
@@ -260,7 +300,9 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             redaction=Redaction(),
             embedder="default",
         ),
-        "share_with": lambda: lifecycle.share_with(**sharing, ids=[record_id]),
+        "share_with": lambda: lifecycle.share_with(
+            **sharing, ids=[remember_one("cake")]
+        ),
         "revoke_share": lambda: lifecycle.revoke_share(**sharing),
         "restore": lambda: lifecycle.restore(
             **own, actor=SYSTEM, rows=back, embedder="default", at=at
@@ -285,6 +327,43 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
         ),
         "prune_traces": lambda: lifecycle.prune_traces(
             using="default", tenants=[TENANT], at=at, days=1
+        ),
+        **removal_calls(own, at),
+    }
+
+
+def removal_calls(own: Mapping[str, Any], at: Any) -> Calls:
+    """Calls of what deletes and keeps, each on records of its own."""
+    given: dict[str, Any] = {**own, "actor": SYSTEM, "at": at}
+
+    def hidden() -> list[uuid.UUID]:
+        ids = [remember_one(f"milk {uuid.uuid4()}")]
+        lifecycle.forget(**given, ids=ids, hold=True)
+        return ids
+
+    def streamed() -> None:
+        remember_one("a turn", source=SourceRef("mail"), lineage=Lineage(("x",)))
+
+    def forget_thread() -> object:
+        streamed()
+        return lifecycle.forget_thread(**given)
+
+    def propagate() -> object:
+        streamed()
+        return lifecycle.propagate_deletion(**own, by=GOVERNOR, at=at, source="mail")
+
+    return {
+        "forget": lambda: lifecycle.forget(**given, ids=[remember_one("rum")]),
+        "forget, on hold": hidden,
+        "release_forgotten": lambda: lifecycle.release_forgotten(**given, ids=hidden()),
+        "release_forgotten, restored": lambda: lifecycle.release_forgotten(
+            **given, ids=hidden(), restore=True
+        ),
+        "forget_thread": forget_thread,
+        "propagate_deletion": propagate,
+        "hold": lambda: lifecycle.hold(**given, record_id=remember_one("gin")),
+        "release": lambda: lifecycle.release(
+            **given, hold_id=lifecycle.hold(**given, matter="7").id
         ),
     }
 
@@ -340,6 +419,10 @@ def indexing_calls() -> Calls:
         "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),
+        "rebuild_page": lambda: indexing.rebuild_page(
+            queue=indexing.Queue("default", TENANT, space), embed=embed, rows=1
+        ),
+        "rebuild": lambda: indexing.rebuild(**own, embed=embed, rows=1, actor=SYSTEM),
     }
 
 

@@ -87,7 +87,11 @@ def test_a_verb_is_told_the_time(verb: Callable[..., Any]) -> None:
     assert told & {*inspect.signature(verb).parameters}
 
 
-METHODS: Final = sorted(n for n in vars(Memory) if not n.startswith("_"))
+METHODS: Final = sorted(
+    name
+    for name, _ in inspect.getmembers(Memory, inspect.isfunction)
+    if not name.startswith("_")
+)
 
 
 @pytest.mark.parametrize("name", METHODS)

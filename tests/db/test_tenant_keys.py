@@ -156,7 +156,7 @@ def two_tenants() -> dict[str, dict[str, uuid.UUID]]:
     for tenant in ("acme", "globex"):
         scope = make_scope(tenant=tenant)
         record = make_record(scope=scope, fields={"source": SourceRef("s")})
-        make_edge(record, "ext:outside")
+        make_edge(record, "ext:00000000-0000-0000-0000-000000000000:outside")
         lifecycle.reinforce(
             using="default",
             tenant=tenant,

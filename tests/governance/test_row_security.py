@@ -13,14 +13,16 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import ProgrammingError, connection, transaction
+from django.utils import timezone
 
-from prism_memory import indexing
+from prism_memory import indexing, tasks
 from prism_memory.db import tenancy
 from prism_memory.db.tenancy import acting_for
 from prism_memory.errors import Invalid, Misconfigured
 from prism_memory.governance import row_security
-from prism_memory.models import EmbeddingSpace, Record, Run
-from prism_memory.types import Scope
+from prism_memory.governance.retention.policies import create_policy
+from prism_memory.models import AuditSeal, EmbeddingSpace, Record, Run
+from prism_memory.types import Actor, Rules, Scope
 from tests.architecture.test_every_statement_names_the_tenant import (
     lifecycle_calls,
     memory_calls,
@@ -270,3 +272,30 @@ def test_the_admins_pages_show_their_tenant(client: Any, settings: Any) -> None:
     assert page.status_code == 200
     page = client.get(f"/admin/prism_memory/record/{record_id}~globex/change/")
     assert page.status_code == 404
+
+
+def both() -> None:
+    """Two tenants, with something to embed, to seal and to retain each."""
+    for tenant in ("acme", "globex"):
+        scope = make_scope(tenant=tenant)
+        record_id = remember_one("tea", scope=scope)
+        make_memory(scope).set_consent(record_id, visible=True)
+        create_policy(
+            using="default",
+            scope=Scope(tenant),
+            actor=Actor(),
+            name="all",
+            rules=Rules(max_entries=0),
+            at=timezone.now(),
+        )
+
+
+@pytest.mark.usefixtures("site")
+def test_the_tasks_of_beat_work_for_every_tenant(settings: Any) -> None:
+    both()
+    for name in ("sweep", "prune_traces", "seal", "sweep_exports", "retain"):
+        getattr(tasks, name).apply().get()
+    for tenant in ("acme", "globex"):
+        with acting_for(tenant):
+            assert AuditSeal.objects.filter(tenant=tenant).exists()
+            assert not Record.objects.filter(tenant=tenant).exists()

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from prism_memory import audit, governance, lifecycle
+from prism_memory.db.tenancy import guard
 from prism_memory.models import AuditEvent, AuditSeal
 from prism_memory.types import Actor
 from tests.factories import NOON, make_memory, make_scope, remember
@@ -143,6 +144,15 @@ def test_content_is_sealed_beside_those_who_write_and_forget(settings: Any) -> N
     together([*work, partial(forget, ids[:20]), partial(correct, ids[20:30])])
     take()
     assert not wrongs(content=True)
+
+
+def test_a_look_begins_its_moment_before_anything_is_asked() -> None:
+    """Also where each statement is told the tenant first, for row-level security."""
+    act(3)
+    seal()
+    with connection.execute_wrapper(guard):
+        assert not wrongs(content=True)
+        assert seal() == ()
 
 
 def test_a_look_writes_nothing() -> None:

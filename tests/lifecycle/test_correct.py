@@ -91,6 +91,7 @@ def chain(length: int, *, of: str = "root") -> list[uuid.UUID]:
 def drain(memory: Memory) -> None:
     """Make the vectors that wait in the memory's space, as a worker does."""
     space = indexing.find_active(using="default", alias=memory.embedder)
+    assert space is not None
     indexing.drain(
         using="default", tenant="acme", space=space, embed=embed_passages, batch=8
     )
@@ -215,7 +216,8 @@ class TestFound:
         assert memory.pending().pending == 1
         drain(memory)
         (hit, *_) = memory.recall("the walrus swims", legs="vector")
-        assert (hit.id, round(hit.cosine, 3)) == (record_id, 1.0)
+        assert hit.id == record_id
+        assert hit.cosine == pytest.approx(1, abs=0.001)
         embedding = Embedding.objects.get(tenant="acme", record=record_id)
         assert (embedding.vector is not None, embedding.attempts) == (True, 1)
 
@@ -256,6 +258,7 @@ class TestFound:
         memory = make_memory()
         record_id = remember_one("the zebra sleeps")
         space = indexing.find_active(using="default", alias="default")
+        assert space is not None
 
         def embed(texts: Any) -> Any:
             if "the zebra sleeps" in texts:

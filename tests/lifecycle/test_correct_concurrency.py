@@ -71,7 +71,7 @@ def test_a_correction_and_a_remember_of_the_key_end_as_one_of_them():
         drain()
         (hit, *_) = make_memory().recall(record.text, legs="vector")
         assert (hit.id, hit.text) == (record_id, record.text)
-        assert hit.cosine > 0.999
+        assert hit.cosine == pytest.approx(1, abs=0.001)
 
 
 def test_what_was_written_while_it_waited_is_the_record_that_is_corrected():
@@ -267,10 +267,11 @@ def test_cut_off_before_any_statement_nothing_has_happened(verb: str):
         ),
     }
     before = stored()
+    call: Any = calls[verb]
     for number in range(100):
         try:
             with connection.execute_wrapper(AtStatement(number)):
-                calls[verb]()
+                call()
         except Killed:
             assert stored() == before, number
         else:

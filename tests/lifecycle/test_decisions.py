@@ -49,6 +49,7 @@ class TestSetConsent:
         assert revoked.revoked_at == labelled.revoked_at is not None
         assert granted.revoked_at is None
         assert granted.granted_at is not None
+        assert revoked.revoked_at is not None
         assert granted.granted_at > revoked.revoked_at
         assert [d.label for d in (revoked, labelled)] == ["thread", "user"]
         assert [d.source for d in (labelled, granted)] == ["user", "system"]
@@ -174,7 +175,8 @@ class TestPages:
         memory = make_memory()
         for number in range(7):
             memory.set_consent(record_id, visible=bool(number % 2))
-        found, cursor = [], None
+        found: list[Any] = []
+        cursor = None
         for _ in range(3):
             page = memory.consent_history(record_id, limit=3, cursor=cursor)
             found += page

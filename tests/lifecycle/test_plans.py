@@ -47,9 +47,11 @@ SELECT tenant, id, 'record:' || id, 0 FROM prism_memory_record WHERE key LIKE 'b
 
 STONES = """
 INSERT INTO prism_memory_tombstone
-       (id, tenant, target_ref, root_ref, reason, hold, supersedes_ref, actor, at)
+       (id, tenant, target_ref, root_ref, reason, hold, supersedes_ref, actor, at,
+        scope_id)
 SELECT gen_random_uuid(), tenant, 'record:' || id, 'record:' || id, 'corrected', FALSE,
-       '', 'bulk', created_at FROM prism_memory_record WHERE key LIKE 'bulk-%%'
+       '', 'bulk', created_at, gen_random_uuid()
+  FROM prism_memory_record WHERE key LIKE 'bulk-%%'
 """
 
 SCOPES = """
@@ -192,6 +194,46 @@ def test_a_history_reads_no_table_whole(filled):
     with captured() as seen:
         assert len(filled.consent_history(record_id)) == 1
     assert {sql: tables for sql, tables in plans(seen).items() if tables} == {}
+
+
+def whole(seen: Any) -> dict[str, set[str]]:
+    return {sql: tables for sql, tables in plans(seen).items() if tables}
+
+
+@pytest.mark.parametrize("hold", [False, True])
+def test_forgetting_reads_no_table_whole(filled, hold):
+    """B159, B166, case_C33."""
+    ids = [remember_one(f"words {n}", key=f"root {n}") for n in range(3)]
+    remember_one("made", lineage=Lineage(("root 0", "root 1")))
+    with captured() as seen:
+        done = filled.forget(ids, hold=hold)
+    assert done.blocked == 4
+    assert whole(seen) == {}
+
+
+def test_forgetting_a_small_thread_reads_no_table_whole(filled):
+    """B149, case_C33: whoever else is in the tenant."""
+    memory = make_memory(make_scope(thread="small"))
+    memory.remember([Entry(f"n {n}", source=SourceRef("s")) for n in range(5)])
+    with captured() as seen:
+        assert memory.forget_thread().deleted == 5
+    assert whole(seen) == {}
+
+
+def test_holding_and_listing_read_no_table_whole(filled):
+    """case_C33."""
+    record_id = remember_one("words", key="root")
+    with captured() as seen:
+        held = filled.hold(record=record_id)
+        filled.release(held.id)
+        filled.forget(record_id, hold=True)
+        filled.release_forgotten(record_id)
+        assert filled.invalidated_ids().refs
+        assert filled.tombstones(limit=1).items
+    # There are as few holds as there are cases.
+    assert {n for names in whole(seen).values() for n in names} <= {
+        "prism_memory_legalhold"
+    }
 
 
 def test_the_watch_sees_a_table_read_whole(filled):

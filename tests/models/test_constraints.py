@@ -50,6 +50,25 @@ pytestmark = pytest.mark.django_db
 
 LONG: Final = "x" * 257
 
+NOBODY: Final = "00000000-0000-0000-0000-00000000000"
+OUTSIDE: Final = f"ext:{NOBODY}0:outside"
+BAD_REFS: Final = [
+    "",
+    "record:",
+    "record:7",
+    f"record:{NOBODY}",
+    f"record:{NOBODY}A",
+    f"record:{NOBODY}0 ",
+    f" record:{NOBODY}0",
+    f"Record:{NOBODY}0",
+    f"{NOBODY}0",
+    f"ext:{NOBODY}0",
+    f"ext:{NOBODY}0:",
+    "ext:somewhere:a",
+]
+"""B164: refs that name nothing. Other spellings of a UUID too, which would be another
+thing than the one that is blocked."""
+
 CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     "tenant_named": [("tenant", "name", "")],
     "tenant_name_bytes": [("tenant", "name", LONG)],
@@ -95,6 +114,9 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
         ("lineageedge", "position", -1),
         ("lineageedge", "position", 32),
     ],
+    "lineage_ref": [("lineageedge", "source_ref", ref) for ref in BAD_REFS],
+    "tombstone_target_ref": [("tombstone", "target_ref", ref) for ref in BAD_REFS],
+    "tombstone_root_ref": [("tombstone", "root_ref", ref) for ref in BAD_REFS],
     "tombstone_reason": [("tombstone", "reason", "bored")],
     "tombstone_hold": [("tombstone", "reason", "legal_hold")],
     "space_dimensions": [
@@ -143,6 +165,7 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
         ("legalhold", "level", "source"),
     ],
     "hold_owner_first": [("legalhold", "owner", "")],
+    "hold_target_ref": [("legalhold", "target_ref", ref) for ref in BAD_REFS],
     "share_of_two": [("sharegrant", "child_id", make_scope().id)],
     "share_owner_named": [("sharegrant", "owner", "")],
     "shareitem_position": [
@@ -177,7 +200,7 @@ CASES: Final = [(name, *case) for name, cases in CHECKS.items() for case in case
 def one_row_in_each_table() -> None:
     record = make_record(valid_from=NOON)
     make_record("a turn", fields={"source": SourceRef("mail")})
-    make_edge(record, "ext:outside")
+    make_edge(record, OUTSIDE)
     make_tombstone(record)
     make_key()
     lifecycle.write_trace(using="default", trace=make_trace(record.id))
@@ -279,7 +302,7 @@ def test_one_tombstone_of_a_reason_until_it_is_lifted() -> None:
     make_tombstone(record, cleared_at=NOON)
     make_tombstone(record)
     make_tombstone(record, reason="revoked")
-    make_tombstone(record, root_ref="record:other")
+    make_tombstone(record, root_ref=f"record:{uuid.uuid4()}")
     with refused_by("prism_memory_tombstone_unique"):
         make_tombstone(record)
 
@@ -332,9 +355,9 @@ def test_one_policy_of_a_name_and_one_seal_of_a_number() -> None:
 
 def test_a_record_is_derived_from_a_ref_once() -> None:
     record = make_record()
-    make_edge(record, "ext:a")
+    make_edge(record, OUTSIDE)
     with refused_as_duplicate():
-        make_edge(record, "ext:a", position=1)
+        make_edge(record, OUTSIDE, position=1)
     assert LineageEdge.objects.filter(tenant="acme").count() == 1
 
 
@@ -391,7 +414,7 @@ def test_rows_name_themselves_without_their_text() -> None:
     assert str(EmbeddingSpace.objects.get()).startswith("default: ")
     assert str(Source.objects.filter(tenant="acme").get()) == "mail"
     edge = LineageEdge.objects.filter(tenant="acme").get()
-    assert str(edge) == f"{edge.record_id} from ext:outside"
+    assert str(edge) == f"{edge.record_id} from {OUTSIDE}"
     trace = RecallTrace.objects.filter(tenant="acme").get()
     assert str(trace) == f"recall {trace.id}"
     assert trace.scope == make_scope()

@@ -108,7 +108,7 @@ def test_a_foreign_key_leads_to_a_row_of_the_same_tenant() -> None:
 def test_joins_are_within_a_tenant() -> None:
     """B22: for rows, conditions and orders across foreign keys."""
     record = make_record(fields={"source": SourceRef("mine")})
-    make_edge(record, "ext:a")
+    make_edge(record, "ext:00000000-0000-0000-0000-000000000000:a")
     with tenant_in_every_statement("acme") as seen:
         mine = Record.objects.filter(tenant="acme", scope__owner="ada")
         assert mine.select_related("scope", "source").get().scope.owner == "ada"

@@ -231,7 +231,7 @@ class TestVisibility:
         Embedding.objects.filter(tenant="globex").delete()
         Record.objects.filter(tenant="globex", id=foreign.id).update(id=mine.id)
         foreign = Record.objects.get(tenant="globex", id=mine.id)
-        make_edge(foreign, "ext:somewhere:secret")
+        make_edge(foreign, f"ext:{uuid.uuid4()}:secret")
         make_tombstone(foreign, reason="corrected")
         told = explained_one(mine.id)
         assert (told.source_refs, told.tombstone) == ((), None)

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from prism_memory.api.base import ScopedView, grant_of
+from prism_memory.api.forgetting.inputs import ReasonInput
 from prism_memory.api.memories.inputs import (
     HistoryInput,
     ListInput,
@@ -29,7 +30,7 @@ from prism_memory.api.memories.outputs import (
     remembered_output,
 )
 from prism_memory.api.operations import Operation
-from prism_memory.errors import NotVisible
+from prism_memory.errors import Conflict, NotVisible
 from prism_memory.types import Permission
 
 
@@ -79,7 +80,7 @@ class MemoriesView(ScopedView):
 
 
 class MemoryView(ScopedView):
-    """Read one memory."""
+    """Read or delete one memory."""
 
     operations = {
         "GET": Operation(
@@ -89,12 +90,35 @@ class MemoryView(ScopedView):
             answers={HTTPStatus.OK: MemoryOutput},
             refusals=(HTTPStatus.NOT_FOUND,),
         ),
+        "DELETE": Operation(
+            "forget_memory",
+            "Delete a memory of this scope and all derived from it.",
+            Permission.GOVERN,
+            answers={HTTPStatus.NO_CONTENT: None},
+            query=ReasonInput,
+            refusals=(
+                HTTPStatus.NOT_FOUND,
+                HTTPStatus.CONFLICT,
+                HTTPStatus.NOT_IMPLEMENTED,
+            ),
+        ),
     }
 
     def get(self, request: Request, memory_id: str) -> Response:
         self.query(request)
         item = self.memory(request).get(known_id(memory_id))
         return Response(memory_output(item))
+
+    def delete(self, request: Request, memory_id: str) -> Response:
+        given = self.query(request)
+        record_id = known_id(memory_id)
+        done = self.memory(request).forget(record_id, **given)
+        if done.missing:
+            raise NotVisible
+        if record_id in done.kept:
+            message = "A legal hold keeps it."
+            raise Conflict(message)
+        return Response(status=HTTPStatus.NO_CONTENT)
 
 
 class ConsentView(ScopedView):

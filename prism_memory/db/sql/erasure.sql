@@ -116,9 +116,13 @@ SELECT record.id, record.kind, record.scope_id, record.held
 -- name: mark_erased
 -- Each in its own right: a chain of ten thousand would else take fifty million.
 INSERT INTO prism_memory_tombstone
-       (id, tenant, target_ref, root_ref, reason, hold, supersedes_ref, actor, at)
-SELECT gen_random_uuid(), %(tenant)s::text, ref, ref, 'forgotten', FALSE, '',
-       %(actor)s::text, %(at)s::timestamptz
+       (id, tenant, target_ref, scope_id, root_ref, reason, hold, supersedes_ref, actor,
+        at)
+SELECT gen_random_uuid(), %(tenant)s::text, ref,
+       (SELECT record.scope_id
+          FROM prism_memory_record AS record
+         WHERE record.tenant = %(tenant)s::text AND record.id = substr(ref, 8)::uuid),
+       ref, 'forgotten', FALSE, '', %(actor)s::text, %(at)s::timestamptz
   FROM unnest(%(refs)s::text[]) AS ref
 ON CONFLICT (tenant, target_ref, root_ref, reason) WHERE cleared_at IS NULL
 DO NOTHING

@@ -120,6 +120,46 @@ UPDATE prism_memory_embedding AS embedding
    AND embedding.record_id = ANY(%(record_ids)s::uuid[])
 RETURNING embedding.record_id, embedding.scope_id, held.counted;
 
+-- name: page_of_texts
+-- Those that have a vector, with what it is of.
+SELECT embedding.record_id, embedding.sha256,
+       coalesce(record.embed_text, record.text) AS text
+  FROM prism_memory_embedding AS embedding
+  JOIN prism_memory_record AS record
+    ON record.tenant = embedding.tenant AND record.id = embedding.record_id
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id > %(after)s::uuid
+   AND (%(scope_id)s::uuid IS NULL OR embedding.scope_id = %(scope_id)s::uuid)
+   AND embedding.vector IS NOT NULL
+ ORDER BY embedding.record_id
+ LIMIT %(rows)s::integer;
+
+-- name: rewrite_vectors
+-- In place of the one that stands, while the text is still the one that was embedded.
+WITH given AS MATERIALIZED (
+  SELECT listed.record_id, listed.sha256, listed.vector::halfvec AS vector
+    FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[],
+                %(vectors)s::text[]) AS listed(record_id, sha256, vector)),
+held AS (
+  SELECT standing.record_id, given.vector
+    FROM prism_memory_embedding AS standing
+    JOIN given
+      ON standing.record_id = given.record_id AND standing.sha256 = given.sha256
+   WHERE standing.tenant = %(tenant)s::text
+     AND standing.space_id = %(space_id)s::integer
+     AND standing.record_id = ANY(%(record_ids)s::uuid[])
+     AND standing.vector IS NOT NULL
+   ORDER BY standing.record_id
+     FOR UPDATE OF standing)
+UPDATE prism_memory_embedding AS embedding
+   SET vector = held.vector
+  FROM held
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id = held.record_id
+   AND embedding.record_id = ANY(%(record_ids)s::uuid[]);
+
 -- name: count_vectors
 -- What the planner reads. A vector that is made anew for a new text counts once. Locked in one order, so that drains never deadlock.
 WITH held AS (

@@ -63,6 +63,23 @@ SELECT ref, min(distance) AS distance
  ORDER BY distance, ref
  LIMIT %(most_refs)s::integer + 1;
 
+-- name: walk
+-- Every edge by which something derives from the roots, however far: each once.
+WITH RECURSIVE walked(source_ref, ref) AS (
+  SELECT edge.source_ref, 'record:' || edge.record_id::text
+    FROM prism_memory_lineageedge AS edge
+   WHERE edge.tenant = %(tenant)s::text
+     AND edge.source_ref = ANY(%(roots)s::text[])
+  UNION
+  SELECT walked.ref, 'record:' || edge.record_id::text
+    FROM walked
+   CROSS JOIN LATERAL (
+         SELECT edge.record_id
+           FROM prism_memory_lineageedge AS edge
+          WHERE edge.tenant = %(tenant)s::text AND edge.source_ref = walked.ref
+         OFFSET 0) AS edge)
+SELECT source_ref, ref FROM walked;
+
 -- name: mark_derived
 -- The roots and all that is derived from each, however much that is: no writer of
 -- derived records may keep a revocation from happening.
@@ -77,10 +94,17 @@ WITH RECURSIVE derived(root_ref, ref) AS (
           WHERE edge.tenant = %(tenant)s::text AND edge.source_ref = derived.ref
          OFFSET 0) AS edge)
 INSERT INTO prism_memory_tombstone
-       (id, tenant, target_ref, root_ref, reason, hold, supersedes_ref, actor, at)
-SELECT gen_random_uuid(), %(tenant)s::text, derived.ref, derived.root_ref,
-       %(reason)s::text, %(hold)s::boolean, %(supersedes)s::text, %(actor)s::text,
-       %(at)s::timestamptz
+       (id, tenant, target_ref, scope_id, root_ref, reason, hold, supersedes_ref, actor,
+        at)
+SELECT gen_random_uuid(), %(tenant)s::text, derived.ref,
+       CASE WHEN starts_with(derived.ref, 'record:')
+            THEN (SELECT record.scope_id
+                    FROM prism_memory_record AS record
+                   WHERE record.tenant = %(tenant)s::text
+                     AND record.id = substr(derived.ref, 8)::uuid)
+            ELSE substr(derived.ref, 5, 36)::uuid END,
+       derived.root_ref, %(reason)s::text, %(hold)s::boolean, %(supersedes)s::text,
+       %(actor)s::text, %(at)s::timestamptz
   FROM derived
 ON CONFLICT (tenant, target_ref, root_ref, reason) WHERE cleared_at IS NULL
 DO NOTHING
@@ -88,14 +112,63 @@ RETURNING target_ref;
 
 -- name: mark
 INSERT INTO prism_memory_tombstone
-       (id, tenant, target_ref, root_ref, reason, hold, supersedes_ref, actor, at)
-SELECT given.id, %(tenant)s::text, given.target_ref, given.root_ref, given.reason,
-       given.hold, '', given.actor, %(at)s::timestamptz
+       (id, tenant, target_ref, scope_id, root_ref, reason, hold, supersedes_ref, actor,
+        at)
+SELECT given.id, %(tenant)s::text, given.target_ref,
+       CASE WHEN starts_with(given.target_ref, 'record:')
+            THEN (SELECT record.scope_id
+                    FROM prism_memory_record AS record
+                   WHERE record.tenant = %(tenant)s::text
+                     AND record.id = substr(given.target_ref, 8)::uuid)
+            ELSE substr(given.target_ref, 5, 36)::uuid END,
+       given.root_ref, given.reason, given.hold, '', given.actor,
+       %(at)s::timestamptz
   FROM unnest(%(ids)s::uuid[], %(target_refs)s::text[], %(root_refs)s::text[],
               %(reasons)s::text[], %(holds)s::boolean[], %(actors)s::text[])
        AS given(id, target_ref, root_ref, reason, hold, actor)
 ON CONFLICT (tenant, target_ref, root_ref, reason) WHERE cleared_at IS NULL
 DO NOTHING;
+
+-- name: stones
+-- A page of what blocks refs of one scope, by ref.
+SELECT id, target_ref, root_ref, reason, hold, actor, at
+  FROM prism_memory_tombstone
+ WHERE tenant = %(tenant)s::text AND scope_id = %(scope_id)s::uuid
+   AND cleared_at IS NULL
+   AND (target_ref, id) > (%(after_ref)s::text, %(after_id)s::uuid)
+ ORDER BY target_ref, id
+ LIMIT %(rows)s::integer;
+
+-- name: blocked_refs
+-- A page of refs of some scopes that may not be used: all but what was corrected. A
+-- page of each scope is read in the order of the index, then merged.
+SELECT DISTINCT blocked.target_ref
+  FROM unnest(%(scope_ids)s::uuid[]) AS place(id)
+ CROSS JOIN LATERAL (
+       SELECT DISTINCT stone.target_ref
+         FROM prism_memory_tombstone AS stone
+        WHERE stone.tenant = %(tenant)s::text AND stone.scope_id = place.id
+          AND stone.cleared_at IS NULL AND stone.reason <> 'corrected'
+          AND stone.target_ref > %(after)s::text
+        ORDER BY stone.target_ref
+        LIMIT %(rows)s::integer) AS blocked
+ ORDER BY blocked.target_ref
+ LIMIT %(rows)s::integer;
+
+-- name: roots_of_holds
+-- Those of some refs that a forgetting hid for a hold, and not because of another.
+SELECT DISTINCT root_ref
+  FROM prism_memory_tombstone
+ WHERE tenant = %(tenant)s::text AND root_ref = ANY(%(roots)s::text[])
+   AND reason = 'legal_hold' AND cleared_at IS NULL;
+
+-- name: lift_holds
+-- The only statement that lifts a hold, and only those that these roots placed.
+UPDATE prism_memory_tombstone
+   SET cleared_at = %(at)s::timestamptz
+ WHERE tenant = %(tenant)s::text AND root_ref = ANY(%(roots)s::text[])
+   AND reason = 'legal_hold' AND cleared_at IS NULL
+RETURNING target_ref;
 
 -- name: lift
 UPDATE prism_memory_tombstone

@@ -1,72 +1,101 @@
 -- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in,
 -- but {held} of access.sql.
 
--- name: lock_records
--- Records of exactly one scope, each with whether a hold keeps it. Locked in the order
--- of their keys, as by remember: else the two could wait for each other. Locked first, then asked for holds: who
--- placed one meanwhile has committed by then.
-WITH locked AS MATERIALIZED (
-  SELECT record.id
-    FROM prism_memory_record AS record
-   WHERE record.tenant = %(tenant)s::text
-     AND record.scope_id = %(scope_id)s::uuid
-     AND record.id = ANY(%(record_ids)s::uuid[])
-   ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
-            record.partition COLLATE "C", record.key COLLATE "C"
-     FOR UPDATE)
-SELECT record.id, {held} AS held
-  FROM locked
-  JOIN prism_memory_record AS record
-    ON record.tenant = %(tenant)s::text AND record.id = locked.id
- ORDER BY record.id;
-
--- name: lock_derived
--- Records by their ids, in whatever scope: what a closure reached.
-WITH locked AS MATERIALIZED (
-  SELECT record.id
-    FROM prism_memory_record AS record
-   WHERE record.tenant = %(tenant)s::text
-     AND record.id = ANY(%(record_ids)s::uuid[])
-   ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
-            record.partition COLLATE "C", record.key COLLATE "C"
-     FOR UPDATE)
-SELECT record.id, {held} AS held
-  FROM locked
-  JOIN prism_memory_record AS record
-    ON record.tenant = %(tenant)s::text AND record.id = locked.id
- ORDER BY record.id;
-
--- name: oldest_of_scope
--- The next records of a scope that may go, in the order of their ids, which is about
--- the order they were written in.
+-- name: records_of_scope
+-- Those of some ids that are records of exactly one scope. Whoever has the lineage to
+-- itself needs no lock to know that they stay: who deletes waits.
 SELECT record.id
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text
+   AND record.scope_id = %(scope_id)s::uuid
+   AND record.id = ANY(%(record_ids)s::uuid[]);
+
+-- name: lock_records
+-- Records in whatever scope. In the order of their keys, as by all who lock several,
+-- and all of them in one statement: else two could wait for each other.
+SELECT record.id
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text
+   AND record.id = ANY(%(record_ids)s::uuid[])
+ ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
+          record.partition COLLATE "C", record.key COLLATE "C"
+   FOR UPDATE;
+
+-- name: held_records
+-- Which of some records a hold keeps. After the lock, in a statement of its own: this
+-- one sees what was committed while the lock was waited for.
+SELECT record.id
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text
+   AND record.id = ANY(%(record_ids)s::uuid[])
+   AND {held};
+
+-- name: lock_embeddings
+-- In the order in which a drain locks those of its space.
+SELECT embedding.record_id
+  FROM prism_memory_embedding AS embedding
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.record_id = ANY(%(record_ids)s::uuid[])
+ ORDER BY embedding.record_id, embedding.space_id
+   FOR UPDATE;
+
+-- name: next_of_scope
+-- The next records of a scope that may go, in the order they were written in.
+SELECT record.id, record.sequence, record.source_id
   FROM prism_memory_record AS record
  WHERE record.tenant = %(tenant)s::text
    AND record.scope_id = %(scope_id)s::uuid
    AND record.kind = ANY(%(kinds)s::text[])
    AND record.created_at <= %(before)s::timestamptz
-   AND record.id > %(after)s::uuid
- ORDER BY record.id
+   AND (record.sequence, record.id) > ((%(sequence)s)::bigint, %(after)s::uuid)
+ ORDER BY record.sequence, record.id
  LIMIT %(rows)s::integer;
 
 -- name: lock_sources
--- Who writes records of one waits, or is waited for: only then is it known to be empty.
+-- Before the records, as by remember. Who writes records of one waits, or is waited
+-- for: only then is it known to be empty.
 SELECT id
   FROM prism_memory_source
- WHERE tenant = %(tenant)s::text AND scope_id = %(scope_id)s::uuid
+ WHERE tenant = %(tenant)s::text AND id = ANY(%(source_ids)s::uuid[])
  ORDER BY key
    FOR UPDATE;
 
 -- name: delete_empty_sources
--- Those of a scope that no record belongs to any more, once they are locked.
+-- Those of some that are locked and that no record belongs to any more, nor a hold.
+-- OFFSET 0 makes it a look-up for each: there are few, and many records.
 DELETE FROM prism_memory_source AS source
  WHERE source.tenant = %(tenant)s::text
-   AND source.scope_id = %(scope_id)s::uuid
+   AND source.id = ANY(%(source_ids)s::uuid[])
    AND NOT EXISTS (
          SELECT FROM prism_memory_record AS record
-          WHERE record.tenant = source.tenant AND record.source_id = source.id)
+          WHERE record.tenant = source.tenant AND record.source_id = source.id
+         OFFSET 0)
    AND NOT EXISTS (
          SELECT FROM prism_memory_legalhold AS kept
           WHERE kept.tenant = source.tenant
             AND kept.target_ref = 'source:' || source.id::text
             AND kept.released_at IS NULL);
+
+-- name: holds_in_force
+-- A page of the holds on a scope, above it, or on something in it, the oldest first.
+SELECT kept.id, kept.level, kept.target_ref, kept.matter, kept.placed_at
+  FROM prism_memory_legalhold AS kept
+ WHERE kept.tenant = %(tenant)s::text
+   AND kept.released_at IS NULL
+   AND kept.id > %(after)s::uuid
+   AND CASE kept.level
+       WHEN 'scope' THEN (kept.owner, kept.agent, kept.thread) IN (
+         SELECT * FROM unnest(%(owners)s::text[], %(agents)s::text[],
+                              %(threads)s::text[]))
+       WHEN 'record' THEN EXISTS (
+         SELECT FROM prism_memory_record AS record
+          WHERE record.tenant = kept.tenant
+            AND record.id = substr(kept.target_ref, 8)::uuid
+            AND record.scope_id = %(scope_id)s::uuid)
+       ELSE EXISTS (
+         SELECT FROM prism_memory_source AS source
+          WHERE source.tenant = kept.tenant
+            AND source.id = substr(kept.target_ref, 8)::uuid
+            AND source.scope_id = %(scope_id)s::uuid) END
+ ORDER BY kept.id
+ LIMIT %(rows)s::integer;

@@ -16,11 +16,10 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.governance.erasure.target import Target
 from prism_memory.lifecycle.removal import (
-    RECORD,
     announce_invalidation,
     delete_bodies,
 )
-from prism_memory.types import Actor, TombstoneReason
+from prism_memory.types import RECORD, Actor, TombstoneReason
 
 PAGE: Final = 1_000
 """Records of one transaction."""

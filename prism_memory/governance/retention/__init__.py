@@ -1,6 +1,7 @@
 """How long what is kept: limits of one scope, and the policies of a tenant."""
 
 from prism_memory.governance.retention.apply import apply_retention
+from prism_memory.governance.retention.listing import get_run, list_runs
 from prism_memory.governance.retention.policies import (
     change_policy,
     create_policy,
@@ -18,8 +19,6 @@ from prism_memory.governance.retention.sweeping import (
     Pass,
     Position,
     Swept,
-    get_run,
-    list_runs,
     sweep,
     sweep_all,
 )

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from prism_memory import audit
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.governance.retention.due import (
     BATCH,
     Due,
@@ -22,6 +23,7 @@ from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import Actor, Retained, Rules, Scope
 
 
+@for_tenant
 def apply_retention(
     *,
     using: str,

@@ -120,6 +120,7 @@ def remove_due(
         at=at,
         capped=False,
         dependents=False,
+        batch=BATCH,
     )
     return Gone(len(removed.records), kept, len(removed.blocked))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from psycopg.errors import UniqueViolation
 
 from prism_memory import audit
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, NotVisible, ScopeDenied
 from prism_memory.models import RetentionPolicy
 from prism_memory.types import (
@@ -27,6 +28,7 @@ from prism_memory.types import (
 )
 
 
+@for_tenant
 def create_policy(
     *,
     using: str,
@@ -67,6 +69,7 @@ def create_policy(
     return policy
 
 
+@for_tenant
 def change_policy(  # noqa: PLR0913 - keywords, most of them optional
     *,
     using: str,
@@ -112,6 +115,7 @@ def change_policy(  # noqa: PLR0913 - keywords, most of them optional
     return policy
 
 
+@for_tenant
 def delete_policy(
     *,
     using: str,
@@ -133,6 +137,7 @@ def delete_policy(
         policy.delete(using=using)
 
 
+@for_tenant
 def get_policy(*, using: str, scope: Scope, policy_id: uuid.UUID) -> RetentionPolicy:
     """Return one policy. One query.
 
@@ -148,6 +153,7 @@ def get_policy(*, using: str, scope: Scope, policy_id: uuid.UUID) -> RetentionPo
     return policy
 
 
+@for_tenant
 def list_policies(*, using: str, scope: Scope) -> list[RetentionPolicy]:
     """Return the tenant's policies, by their names. One query.
 
@@ -240,7 +246,8 @@ def _record(
     )
 
 
-def enabled_policies(*, using: str, tenant: str) -> Iterable[RetentionPolicy]:
+@for_tenant
+def enabled_policies(*, using: str, tenant: str) -> list[RetentionPolicy]:
     """Return what sweeps apply in a tenant, in the order of their ids. One query."""
     rows = RetentionPolicy.objects.using(using).filter(tenant=tenant, enabled=True)
-    return rows.order_by("id")
+    return list(rows.order_by("id"))

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from prism_memory.db.local import limited
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import DeadlineExceeded
 from prism_memory.governance.retention.due import ask, parameters
+from prism_memory.governance.retention.page import FIRST, SCOPES
 from prism_memory.governance.retention.policies import list_policies, rules_of
-from prism_memory.governance.retention.sweeping import FIRST, SCOPES
 from prism_memory.models import RetentionPolicy
 from prism_memory.types import Preview, Rules, Scope, ScopePreview
 
@@ -20,6 +21,7 @@ SHOWN_SCOPES: Final = 100
 SECONDS: Final = 10.0
 
 
+@for_tenant
 def preview_policies(
     *, using: str, scope: Scope, at: dt.datetime, max_seconds: float = SECONDS
 ) -> list[Preview]:
@@ -62,6 +64,7 @@ def preview_policy(
     )
 
 
+@for_tenant
 def preview_rules(
     *,
     using: str,

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from prism_memory import backends, indexing
+from prism_memory.conf import settings
 from prism_memory.errors import Invalid
 from prism_memory.management.building import build_index
 from prism_memory.management.calibrating import advise
-from prism_memory.management.command import FAILED, MemoryCommand
+from prism_memory.management.command import FAILED, MemoryCommand, os_actor
 from prism_memory.management.draining import drain_tenants
 from prism_memory.management.options import (
     USAGE,
@@ -33,11 +35,14 @@ ACTIONS = {
     "drain": "embed what waits, in this process",
     "enqueue": "queue what has no vector in the active space, after a new alias",
     "retry": "give texts that were given up all their tries again",
+    "rebuild": "embed anew what has a vector, of a model that changed, say",
     "recount": "count the vectors of every scope anew, as the planner reads them",
     "calibrate": "measure both scans here, and say from where the index is worth it",
     "status": "say what waits, what failed, and how the index is",
 }
-PER_TENANT = ("drain", "enqueue", "retry", "recount", "calibrate", "status")
+PER_TENANT = (
+    *("drain", "enqueue", "retry", "rebuild", "recount", "calibrate", "status"),
+)
 
 
 class Command(MemoryCommand):
@@ -140,6 +145,24 @@ exit codes:
         )
         line = f"{count:,} texts will be tried again."
         self.answer({"retried": count}, options, line)
+
+    def rebuild(self, options: dict[str, Any]) -> None:
+        """Embed anew, going on where an earlier one stopped."""
+        using, alias = database(options), options["alias"]
+        embedder = backends.get_embedder(alias)
+        space = indexing.active(using=using, alias=alias, identity=embedder.identity)
+        count = 0
+        for tenant in _tenants(options):
+            done = indexing.rebuild(
+                using=using,
+                tenant=tenant,
+                space=space,
+                embed=partial(backends.embed, embedder, role="passage"),
+                rows=settings.REBUILD_ROWS,
+                actor=os_actor(),
+            )
+            count += done.rebuilt
+        self.answer({"rebuilt": count}, options, f"{count:,} vectors made anew.")
 
     def recount(self, options: dict[str, Any]) -> None:
         """Count the vectors anew."""

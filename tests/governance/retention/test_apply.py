@@ -140,7 +140,7 @@ def test_a_hold_on_the_scope_or_above_keeps_all_of_it() -> None:
     """B189."""
     kept = {old(30), old(30)}
     scope = make_scope()
-    hold = place_hold("scope:x", "scope", owner="ada")
+    hold = place_hold(f"scope:{scope.id}", "scope", owner="ada")
     assert make_memory(scope).apply_retention(max_age_days=1) == Retained(0, 2, 2)
     assert ids() == kept
     hold.released_at = hold.placed_at

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from prism_memory.errors import NotVisible
 from prism_memory.governance import retention
-from prism_memory.governance.retention import sweeping
+from prism_memory.governance.retention import page
 from prism_memory.models import AuditEvent, Record, RetentionPolicy, Run, Tombstone
 from prism_memory.types import Scope, SourceRef
 from tests.factories import make_edge, make_memory, make_record, make_scope
@@ -171,7 +171,7 @@ def test_a_policy_that_is_off_does_nothing() -> None:
 
 
 def test_every_scope_is_reached_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeping, "SCOPES", 3)
+    monkeypatch.setattr(page, "SCOPES", 3)
     for n in range(10):
         for _ in range(n % 4):
             old(9, scope=make_scope(thread=f"chat-{n}"))

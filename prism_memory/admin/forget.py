@@ -1,0 +1,193 @@
+"""Forget one record, or keep it by a hold: first the effect, then the deed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from prism_memory import lifecycle
+from prism_memory.admin import links
+from prism_memory.admin.parts import Tool
+from prism_memory.admin.readonly import actor
+from prism_memory.admin.reveal import ReasonField
+from prism_memory.admin.using import using
+from prism_memory.errors import (
+    Conflict,
+    Invalid,
+    LimitExceeded,
+    NotVisible,
+    Unsupported,
+)
+from prism_memory.lifecycle.governed import is_held
+from prism_memory.lifecycle.tombstones import closure
+from prism_memory.models import Record
+from prism_memory.types import NAME_BYTES, Forgotten, record_ref
+
+if TYPE_CHECKING:
+    from prism_memory.admin.records import RecordsAdmin
+
+REFUSED: Final = (Conflict, Invalid, LimitExceeded, Unsupported)
+
+
+class ForgetForm(forms.Form):
+    hold = forms.BooleanField(
+        label=_("Keep the body for a legal hold, and only hide it"), required=False
+    )
+    reason = ReasonField()
+
+
+class HoldForm(forms.Form):
+    matter = forms.CharField(
+        label=_("Matter"),
+        required=False,
+        max_length=NAME_BYTES,
+        help_text=_("What it is for, as a case's number."),
+        widget=forms.TextInput(
+            attrs={"size": 40, "aria-describedby": "id_matter_helptext"}
+        ),
+    )
+    reason = ReasonField()
+
+
+def may_forget(request: HttpRequest) -> bool:
+    """Tell whether somebody may delete records."""
+    return bool(request.user.has_perm("prism_memory.delete_record"))
+
+
+def may_hold(request: HttpRequest) -> bool:
+    """Tell whether somebody may place holds."""
+    return bool(request.user.has_perm("prism_memory.add_legalhold"))
+
+
+def forget_tools(request: HttpRequest, record: Record) -> list[Tool]:
+    """Return the buttons, for who may."""
+    tools = []
+    if may_hold(request):
+        tools.append(Tool(_("Place hold"), links.row_page(record, "hold")))
+    if may_forget(request):
+        tools.append(Tool(_("Forget"), links.row_page(record, "forget")))
+    return tools
+
+
+def forget_view(
+    page: RecordsAdmin, request: HttpRequest, record: Record
+) -> HttpResponse:
+    """Show what goes and a form, or do it."""
+    if not may_forget(request):
+        raise PermissionDenied
+    form = ForgetForm(request.POST or None)
+    effect, refused = _effect(record)
+    if request.method == "POST" and form.is_valid() and not refused:
+        return _forget(request, record, form)
+    context = page.row_context(request, record) | {
+        "form": form,
+        "effect": effect,
+        "refused": refused,
+    }
+    return page.answer(request, "admin/prism_memory/forget.html", context)
+
+
+def hold_view(page: RecordsAdmin, request: HttpRequest, record: Record) -> HttpResponse:
+    """Ask what for and why, or place the hold."""
+    if not may_hold(request):
+        raise PermissionDenied
+    form = HoldForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return _hold(request, record, form)
+    context = page.row_context(request, record) | {"form": form}
+    return page.answer(request, "admin/prism_memory/hold.html", context)
+
+
+def _effect(record: Record) -> tuple[str, bool]:
+    """Return what else goes, or why it cannot."""
+    if is_held(using=using(), record=record):
+        return str(_("A hold keeps it, so it cannot be forgotten.")), True
+    roots = [record_ref(record.id)]
+    try:
+        refs = closure(using=using(), tenant=record.tenant, roots=roots)
+    except LimitExceeded as error:
+        return f"{error} {_('So it cannot be forgotten here; erase it.')}", True
+    return deletes(len(refs) - 1), False
+
+
+def deletes(count: int) -> str:
+    """Return what is said of records that go with another."""
+    if not count:
+        return str(_("Nothing is derived from it, so nothing else is deleted."))
+    text = ngettext(
+        "This also deletes %(count)s record derived from it, unless a hold keeps it.",
+        "This also deletes %(count)s records derived from it, but for those that a "
+        "hold keeps.",
+        count,
+    )
+    return text % {"count": count}
+
+
+def _forget(request: HttpRequest, record: Record, form: forms.Form) -> HttpResponse:
+    done = _try(
+        request,
+        lifecycle.forget,
+        record,
+        ids=[record.id],
+        hold=form.cleaned_data["hold"],
+        reason=form.cleaned_data["reason"],
+    )
+    if done is None:
+        return HttpResponseRedirect(links.row_page(record))
+    messages.success(request, _told(done))
+    if done.deleted and record.id not in done.kept:
+        wish = links.tenant_wish(record.tenant) | {"scope": str(record.scope_id)}
+        return HttpResponseRedirect(links.list_page(Record, **wish))
+    return HttpResponseRedirect(links.row_page(record))
+
+
+def _told(done: Forgotten) -> str:
+    if not done.deleted and done.blocked:
+        return str(_("It is hidden, and its body is kept for the hold."))
+    text = ngettext(
+        "%(deleted)s record was deleted; holds keep %(kept)s.",
+        "%(deleted)s records were deleted; holds keep %(kept)s.",
+        done.deleted,
+    )
+    return text % {"deleted": done.deleted, "kept": len(done.kept)}
+
+
+def _hold(request: HttpRequest, record: Record, form: forms.Form) -> HttpResponse:
+    placed = _try(
+        request, lifecycle.hold, record, record_id=record.id, **form.cleaned_data
+    )
+    if placed is not None:
+        new = _("The hold was placed.")
+        stood = _("That hold stood already.")
+        messages.success(request, new if placed.new else stood)
+    return HttpResponseRedirect(links.row_page(record))
+
+
+def _try(
+    request: HttpRequest,
+    verb: Callable[..., Any],
+    record: Record,
+    **given: Any,  # noqa: ANN401 - as the verb has them
+) -> Any:  # noqa: ANN401 - what the verb returns
+    """Return what a verb did, or None after the page was told why not."""
+    try:
+        return verb(
+            using=using(),
+            scope=record.scope.value,
+            actor=actor(request),
+            at=timezone.now(),
+            **given,
+        )
+    except NotVisible:
+        raise Http404 from None
+    except REFUSED as error:
+        messages.error(request, str(error))
+        return None

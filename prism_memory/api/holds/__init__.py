@@ -1,0 +1,1 @@
+"""Keep from deletion: ``/holds``."""

@@ -1,0 +1,1 @@
+"""What is blocked, and why: ``/tombstones``."""
