@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from prism_memory.admin import links
 from prism_memory.admin.badges import NOTHING, badge, moment, number
 from prism_memory.admin.characters import shown
+from prism_memory.admin.erasing import erase_tools, erase_view
 from prism_memory.admin.exports import export_tools, export_view
 from prism_memory.admin.filters import ExactNameField, FilterForm
 from prism_memory.admin.keyset import Order
@@ -128,10 +129,21 @@ class ScopesAdmin(TenantAdmin):
         return " / ".join(names(row)) or str(_("the tenant's own level"))
 
     def row_tools(self, request: HttpRequest, row: Scope) -> list[Tool]:
-        return [Tool(_("Records"), records_of(row)), *export_tools(request, row)]
+        return [
+            Tool(_("Records"), records_of(row)),
+            *export_tools(request, row),
+            *erase_tools(request, row),
+        ]
 
     def more_urls(self) -> list[URLPattern]:
-        return [self.route("<path:object_id>/export/", self.export_view, "export")]
+        return [
+            self.route("<path:object_id>/export/", self.export_view, "export"),
+            self.route("<path:object_id>/erase/", self.erase_view, "erase"),
+        ]
+
+    def erase_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then have a scope erased with all below it."""
+        return erase_view(self, request, self.object_or_404(request, object_id))
 
     def export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then have all at and below a scope exported."""

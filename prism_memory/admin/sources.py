@@ -9,12 +9,14 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import links
 from prism_memory.admin.badges import Tone, badge, moment, number
 from prism_memory.admin.characters import shown
+from prism_memory.admin.erasing import erase_tools, erase_view
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Place, Section, Tool
@@ -125,8 +127,15 @@ class SourcesAdmin(TenantAdmin):
         return row.key
 
     def row_tools(self, request: HttpRequest, row: Source) -> list[Tool]:
-        del request
-        return [Tool(_("Its records"), records_of(row.scope, source=row.id))]
+        records = Tool(_("Its records"), records_of(row.scope, source=row.id))
+        return [records, *erase_tools(request, row)]
+
+    def more_urls(self) -> list[URLPattern]:
+        return [self.route("<path:object_id>/erase/", self.erase_view, "erase")]
+
+    def erase_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then erase a source with its records."""
+        return erase_view(self, request, self.object_or_404(request, object_id))
 
     def sections(self, request: HttpRequest, row: Source) -> list[Section]:
         del request

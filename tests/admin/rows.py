@@ -11,7 +11,7 @@ from django.contrib.auth.models import Permission as DjangoPermission
 from django.utils import timezone
 
 from prism_memory import lifecycle
-from prism_memory.models import AccessKey, AuditEvent, RecallTrace, Run
+from prism_memory.models import AccessKey, AuditEvent, ErasureReceipt, RecallTrace, Run
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Actor, Permission, Scope
 from tests.factories import NOON, make_scope, make_trace
@@ -58,6 +58,21 @@ def make_trace_row(*ids: uuid.UUID, **given: Any) -> RecallTrace:
     trace = make_trace(*ids, **given)
     assert lifecycle.write_trace(using="default", trace=trace)
     return RecallTrace.objects.get(tenant=trace.scope.tenant, id=trace.id)
+
+
+def make_receipt(**given: Any) -> ErasureReceipt:
+    defaults: dict[str, Any] = {
+        "tenant": "acme",
+        "level": "owner",
+        "target_ref": "scope:0198c0de-0000-7000-8000-000000000000",
+        "found": True,
+        "counts": {"prism_memory_record": 3},
+        "kept": {"records": 1},
+        "actor": "system",
+        "at": NOON,
+        "finished_at": NOON,
+    }
+    return ErasureReceipt.objects.create(**{**defaults, **given})
 
 
 def make_staff(*permissions: str, name: str = "sam") -> Any:

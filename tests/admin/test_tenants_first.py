@@ -16,6 +16,7 @@ from prism_memory.models import (
     AuditSeal,
     Embedding,
     EmbeddingSpace,
+    ErasureReceipt,
     RecallTrace,
     Record,
     Run,
@@ -26,7 +27,14 @@ from prism_memory.models import (
     Tombstone,
 )
 from prism_memory.types import SourceRef
-from tests.admin.rows import make_event, make_key, make_run, make_trace_row, scope_row
+from tests.admin.rows import (
+    make_event,
+    make_key,
+    make_receipt,
+    make_run,
+    make_trace_row,
+    scope_row,
+)
 from tests.capture import captured, tenant_in_every_statement
 from tests.factories import (
     NOON,
@@ -45,6 +53,7 @@ OF_TENANTS = (
     Run,
     AuditEvent,
     AuditSeal,
+    ErasureReceipt,
 )
 ALL = (*OF_TENANTS, Tenant, EmbeddingSpace, AccessKey)
 
@@ -57,6 +66,7 @@ def record() -> Record:
     make_run()
     make_event()
     make_seal("acme")
+    make_receipt()
     make_key()
     make_trace_row(record.id)
     make_memory().share_with("chat-2", [make_record("Tea.").id])

@@ -1,0 +1,112 @@
+"""Erase a scope or a source: first the effect, then the name typed, then it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from prism_memory.admin import links
+from prism_memory.admin.badges import number
+from prism_memory.admin.parts import Tool
+from prism_memory.admin.readonly import ReadOnlyAdmin, actor
+from prism_memory.admin.reveal import ReasonField
+from prism_memory.admin.using import using
+from prism_memory.errors import Conflict, Unsupported
+from prism_memory.governance import erasure
+from prism_memory.models import ErasureReceipt, Run, Scope, Source
+from prism_memory.types import Foreseen
+
+
+class EraseForm(forms.Form):
+    name = forms.CharField(strip=False, widget=forms.TextInput(attrs={"size": 60}))
+    reason = ReasonField()
+
+    def __init__(self, given: QueryDict | None, wanted: str) -> None:
+        super().__init__(given)
+        self.wanted = wanted
+        self.fields["name"].label = _("Type its name to confirm: %s") % wanted
+
+    def clean_name(self) -> str:
+        """Return the name that was typed.
+
+        Raises:
+            ValidationError: It is another.
+        """
+        name: str = self.cleaned_data["name"]
+        if name != self.wanted:
+            message = _("That is not its name.")
+            raise ValidationError(message)
+        return name
+
+
+def may_erase(request: HttpRequest) -> bool:
+    """Tell whether somebody may delete for good."""
+    return bool(request.user.has_perm("prism_memory.delete_record"))
+
+
+def erase_tools(request: HttpRequest, row: Scope | Source) -> list[Tool]:
+    """Return the button of a scope or a source."""
+    if not may_erase(request):
+        return []
+    return [Tool(_("Erase"), links.row_page(row, "erase"))]
+
+
+def erase_view(
+    page: ReadOnlyAdmin, request: HttpRequest, row: Scope | Source
+) -> HttpResponse:
+    """Say what goes and what is kept, ask why, then erase."""
+    if not may_erase(request):
+        raise PermissionDenied
+    form = EraseForm(request.POST or None, _name(row))
+    if request.method == "POST" and form.is_valid():
+        return _erase(request, row, form.cleaned_data["reason"])
+    seen = erasure.foresee(using=using(), **_target(row))
+    context = page.row_context(request, row) | {"form": form, "effect": _effect(seen)}
+    return page.answer(request, "admin/prism_memory/erase.html", context)
+
+
+def _target(row: Scope | Source) -> dict[str, Any]:
+    if isinstance(row, Source):
+        return {"scope": row.scope.value, "source_key": row.key}
+    return {"scope": row.value}
+
+
+def _name(row: Scope | Source) -> str:
+    if isinstance(row, Source):
+        return row.key
+    return str(row.thread or row.agent or row.owner or row.tenant)
+
+
+def _effect(seen: Foreseen) -> list[object]:
+    lines = [_("%s records go for good, with their vectors.") % number(seen.records)]
+    if seen.derived:
+        told = _("%s of them are elsewhere: they derive from these.")
+        lines.append(told % number(seen.derived))
+    if kept := sum(seen.kept.values()):
+        lines.append(_("Holds keep %s records.") % number(kept))
+    return list(lines)
+
+
+def _erase(request: HttpRequest, row: Scope | Source, reason: str) -> HttpResponse:
+    given: dict[str, Any] = {"using": using(), "actor": actor(request), "at": timezone.now()}
+    back = links.list_page(type(row), tenant=row.tenant)
+    try:
+        if isinstance(row, Scope):
+            state = erasure.start_erasure(**_target(row), **given, reason=reason)
+            run = Run(id=state.id, tenant=row.tenant)
+            told = _("A worker erases it; this page tells how far it is.")
+            messages.success(request, told)
+            return HttpResponseRedirect(links.row_page(run))
+        done = erasure.erase(**_target(row), **given, reason=reason)
+    except (Conflict, Unsupported) as error:
+        messages.error(request, str(error))
+        return HttpResponseRedirect(back)
+    messages.success(request, _("It is erased; this is the receipt."))
+    receipt = ErasureReceipt(id=done.id, tenant=row.tenant)
+    return HttpResponseRedirect(links.row_page(receipt))
