@@ -10,6 +10,7 @@ from prism_memory.models import (
     ConsentGrant,
     ErasureReceipt,
     LegalHold,
+    ManifestBlock,
     Record,
     RetentionPolicy,
     ShareGrant,
@@ -45,12 +46,23 @@ def make_governed(record: Record) -> None:
         **given,
     )
     make_seal(record.tenant)
+    make_block(record)
 
 
 def make_seal(tenant: str, **given: Any) -> AuditSeal:
     hashes = dict.fromkeys(("digest", "previous", "sha256"), bytes(32))
     fields = {"number": 1, "events": 1, "at": NOON, **hashes, **given}
     return AuditSeal.objects.create(tenant=tenant, **fields)
+
+
+def make_block(record: Record) -> ManifestBlock:
+    return ManifestBlock.objects.create(
+        tenant=record.tenant,
+        number=1,
+        ids=[record.id],
+        versions=[record.version],
+        sha256=bytes(32),
+    )
 
 
 def make_share(record: Record, **given: Any) -> ShareGrant:

@@ -8,6 +8,7 @@ from prism_memory.api.audit.views import AuditView
 from prism_memory.api.base import UnknownView
 from prism_memory.api.corrections.views import CorrectionView
 from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
+from prism_memory.api.erasures.views import ErasuresView, ErasureView
 from prism_memory.api.exports.views import (
     ExportManifestView,
     ExportPageView,
@@ -74,6 +75,8 @@ urlpatterns = [
     path("retention/preview", PreviewView.as_view(), name="retention-preview"),
     path("retention/runs", RunsView.as_view(), name="retention-runs"),
     path("audit", AuditView.as_view(), name="audit"),
+    path("erasures", ErasuresView.as_view(), name="erasures"),
+    path("erasures/<str:erasure_id>", ErasureView.as_view(), name="erasure"),
     path("exports", ExportsView.as_view(), name="exports"),
     path("exports/<str:export_id>", ExportView.as_view(), name="export"),
     path(

@@ -29,7 +29,7 @@ def write_trace(*, using: str, trace: Trace) -> bool:
     scope = trace.scope
     if not Tenant.objects.using(using).filter(name=scope.tenant).exists():
         return False
-    with transaction.atomic(using=using):
+    with acting_for(scope.tenant), transaction.atomic(using=using):
         # Whoever erases has this lock alone: it removes the trace, or is seen here.
         hold_lineage(using=using, tenant=scope.tenant)
         erased = ErasureReceipt.objects.using(using).filter(
@@ -62,8 +62,7 @@ def _write(using: str, trace: Trace) -> None:
         timings_ms=dict(trace.timings_ms),
         at=trace.at,
     )
-    with acting_for(scope.tenant):
-        RecallTrace.objects.using(using).bulk_create([row], ignore_conflicts=True)
+    RecallTrace.objects.using(using).bulk_create([row], ignore_conflicts=True)
 
 
 def prune_traces(

@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from prism_memory import governance
+from prism_memory.db.tenancy import acting_for
 from prism_memory.governance import Finding, Head, Sealed, Verified
 from prism_memory.governance.findings import MEANINGS
 from prism_memory.management.command import FAILED
@@ -48,14 +49,15 @@ def trails_of(options: dict[str, Any], heads: Sequence[Head] = ()) -> Iterator[s
         known = list(governance.trails(using=using))
         yield from dict.fromkeys([*known, *(head.tenant for head in heads)])
         return
-    there = any(
-        model._base_manager.using(using).filter(**where).exists()  # noqa: SLF001
-        for model, where in (
-            (Tenant, {"name": tenant}),
-            (AuditSeal, {"tenant": tenant}),
-            (AuditEvent, {"tenant": tenant}),
+    with acting_for(tenant):
+        there = any(
+            model._base_manager.using(using).filter(**where).exists()  # noqa: SLF001
+            for model, where in (
+                (Tenant, {"name": tenant}),
+                (AuditSeal, {"tenant": tenant}),
+                (AuditEvent, {"tenant": tenant}),
+            )
         )
-    )
     if not there and all(head.tenant != tenant for head in heads):
         message = f"--tenant: there is no trail of {tenant!r}."
         raise CommandError(message, returncode=FAILED)

@@ -23,6 +23,7 @@ from prism_memory.conf import Limits, settings
 from prism_memory.db.tenancy import for_its_tenant
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
+from prism_memory.memory.erasing import Removing
 from prism_memory.memory.forgetting import Forgetting
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
@@ -93,7 +94,7 @@ class Remembered:
 
 
 @for_its_tenant
-class Memory(Governing, Forgetting, Keeping, Sharing, Rebuilding):
+class Memory(Governing, Forgetting, Keeping, Removing, Sharing, Rebuilding):
     """The memory of one scope.
 
     Args:

@@ -14,8 +14,14 @@ from celery.schedules import crontab
 from django.core import checks
 
 from prism_memory.conf import settings
-from prism_memory.signals import export_wanted, indexing_wanted, trace_wanted
+from prism_memory.signals import (
+    erasure_wanted,
+    export_wanted,
+    indexing_wanted,
+    trace_wanted,
+)
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
+from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
 from prism_memory.tasks.rebuilding import rebuild
 from prism_memory.tasks.retaining import retain
@@ -31,6 +37,7 @@ __all__ = [
     "beat_schedule",
     "connect",
     "drain",
+    "erase",
     "export",
     "keep_trace",
     "prune_traces",
@@ -40,6 +47,7 @@ __all__ = [
     "seal",
     "sender",
     "sweep",
+    "sweep_erasures",
     "sweep_exports",
 ]
 
@@ -68,6 +76,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "task": retain.name,
             "schedule": crontab(hour="3", minute="37"),
             "options": {"expires": 86_400.0, **queue()},
+        },
+        "prism-memory-sweep-erasures": {
+            "task": sweep_erasures.name,
+            "schedule": crontab(minute="*/5"),
+            "options": {"expires": 300.0, **queue()},
         },
         "prism-memory-sweep-exports": {
             "task": sweep_exports.name,
@@ -100,6 +113,9 @@ def connect() -> None:
     )
     export_wanted.connect(
         on_export_wanted, dispatch_uid="prism_memory.on_export_wanted"
+    )
+    erasure_wanted.connect(
+        on_erasure_wanted, dispatch_uid="prism_memory.on_erasure_wanted"
     )
     trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
     checks.register(check_broker)

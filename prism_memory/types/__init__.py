@@ -33,7 +33,7 @@ from prism_memory.types.checks import (
 )
 from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
-from prism_memory.types.erasures import Erased, Erasing, Foreseen
+from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.options import TRUST_OPTIONS, Options
@@ -129,6 +129,7 @@ __all__ = [
     "EmbedderIdentity",
     "Entry",
     "Erased",
+    "ErasedPage",
     "Erasing",
     "ErasureLevel",
     "Explanation",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from prism_memory.types.vocabulary import ErasureLevel, Kind
+
+RECORDS: Final = "prism_memory_record"
+"""Their table, as counts name it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Erased:
     @property
     def records(self) -> int:
         """Records removed, whatever their kind."""
-        return self.counts.get("prism_memory_record", 0)
+        return self.counts.get(RECORDS, 0)
 
     @property
     def chunks(self) -> int:
@@ -71,6 +75,24 @@ class Erased:
     def facts_kept(self) -> int:
         """Facts of the target that a hold keeps."""
         return self.kept.get("facts", 0)
+
+
+@dataclass(frozen=True)
+class ErasedPage(Sequence[Erased]):
+    """A page of receipts, the newest first.
+
+    Args:
+        next_cursor: Where the next page begins, or None on the last.
+    """
+
+    items: tuple[Erased, ...] = ()
+    next_cursor: str | None = None
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as Sequence has it
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
 
 
 @dataclass(frozen=True)
@@ -112,3 +134,8 @@ class Foreseen:
     counts: Mapping[str, int] = field(default_factory=dict)
     derived: int = 0
     kept: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def records(self) -> int:
+        """Records that would go, those elsewhere included."""
+        return self.counts.get(RECORDS, 0)

@@ -141,6 +141,8 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/retention/preview",
         "/retention/runs",
         "/audit",
+        "/erasures",
+        "/erasures/{erasure_id}",
         "/exports",
         "/exports/{export_id}",
         "/exports/{export_id}/manifest",

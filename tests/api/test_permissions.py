@@ -87,6 +87,11 @@ ROWS = {
     ("retention-runs", "POST"): Row(
         Permission.OPERATE, 403, {"policy": "0192f0c1-0000-7000-8000-000000000000"}
     ),
+    # Also a source that is not there: it is told, and nothing changes.
+    ("erasures", "POST"): Row(Permission.GOVERN, 202, {"source": "nothing"}),
+    ("erasures", "GET"): Row(Permission.GOVERN),
+    # No erasure has a memory's id; see test_erasures.py.
+    ("erasure", "GET"): Row(Permission.GOVERN, 404),
     ("memories-export", "GET"): Row(Permission.GOVERN),
     ("exports", "POST"): Row(Permission.GOVERN, 202, below=404),
     # No export has a memory's id; see test_exports.py.

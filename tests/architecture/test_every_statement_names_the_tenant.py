@@ -21,7 +21,7 @@ from prism_memory import audit, backends, indexing, lifecycle, runs
 from prism_memory.access import Reader
 from prism_memory.conf import Limits
 from prism_memory.db.queries import named
-from prism_memory.governance import exports
+from prism_memory.governance import erasure, exports
 from prism_memory.lifecycle.entries import prepare
 from prism_memory.memory import Memory
 from prism_memory.models import EmbeddingSpace, Run
@@ -122,6 +122,17 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "acorrect": lambda: async_to_sync(memory.acorrect)(record_id, "coffee"),
         **forgetting_calls(memory, record_id),
         "aremember": lambda: async_to_sync(memory.aremember)("d"),
+        "erase": lambda: memory.erase(record=record_id),
+        "erase, a source": lambda: memory.erase(source="mail-1"),
+        "start_erasure": memory.start_erasure,
+        "erasure_state": lambda: memory.erasure_state(erased(memory)),
+        "erasures": lambda: memory.erasures(limit=1),
+        "foresee_erasure": memory.foresee_erasure,
+        "aerase": lambda: async_to_sync(memory.aerase)(source="mail-1"),
+        "astart_erasure": lambda: async_to_sync(memory.astart_erasure)(),
+        "aerasure_state": lambda: async_to_sync(memory.aerasure_state)(erased(memory)),
+        "aerasures": lambda: async_to_sync(memory.aerasures)(),
+        "aforesee_erasure": lambda: async_to_sync(memory.aforesee_erasure)(),
         "aget": lambda: async_to_sync(memory.aget)(record_id),
         "alist": lambda: async_to_sync(memory.alist)(),
         "arecall": lambda: async_to_sync(memory.arecall)("tea"),
@@ -192,6 +203,15 @@ def shared(memory: Memory, record_id: uuid.UUID) -> Memory:
     """Return the memory, once it shares the record."""
     memory.share_with("t", [record_id])
     return memory
+
+
+def erased(memory: Memory) -> uuid.UUID:
+    """Erase all of a memory, and return the run's id."""
+    run_id = memory.start_erasure().id
+    erasure.resume_erasure(
+        using=memory.using, tenant=memory.scope.tenant, run_id=run_id
+    )
+    return run_id
 
 
 def exported(memory: Memory) -> uuid.UUID:

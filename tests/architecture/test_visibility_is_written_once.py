@@ -47,6 +47,16 @@ AROUND_THE_RULE: Final = {
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
     " withheld rows too, whose words ``loaded`` leaves out.",
+    "governance.erasure.foresee._count": "Counts what would go; shows no row.",
+    "governance.erasure.foresee.foresee": "As _count.",
+    "governance.erasure.leftovers._counted": "Counts what is left; shows no row.",
+    "governance.erasure.leftovers._of_scope": "Ids of scopes; no records.",
+    "governance.erasure.places._delete": "Erases.",
+    "governance.erasure.places.clear_named": "Erases; no records.",
+    "governance.erasure.target.find": "Whether there is something to erase.",
+    "governance.erasure.target.named_by": "The scope of what is to be erased.",
+    "governance.erasure.target.has_row": "Whether a scope has a row.",
+    "governance.erasure.work.Work._elsewhere": "Counts what holds keep.",
     "lifecycle.hold._is_within": "Where the row stands that a hold is on.",
     "lifecycle.hold._lock_there": "As governed._rows.",
     "lifecycle.propagation._roots": "Ids of a source's rows that its governor deletes.",
@@ -69,6 +79,19 @@ RAW_SQL: Final = {
     "around.in_source": "Each way has {seen}.",
     "around.seen": "Is {visible}, of a row that a walk meets.",
     "consent.note_decisions": "Notes the consents of rows that a verb has locked.",
+    "erasure.derived": "What is to be erased goes, in sight or not; ids only.",
+    "erasure.empty_places": "Whether a scope holds rows; shows none.",
+    "erasure.empty_sources": "As empty_places.",
+    "erasure.foreseen": "As derived; counted only.",
+    "erasure.free_of_scope": "As derived.",
+    "erasure.free_of_source": "As derived.",
+    "erasure.kept_of_record": "Counts; shows no row.",
+    "erasure.kept_of_scope": "As kept_of_record.",
+    "erasure.kept_of_source": "As kept_of_record.",
+    "erasure.lock_erased": "As derived.",
+    "erasure.page_of_record": "As derived.",
+    "erasure.page_of_scope": "As derived.",
+    "erasure.page_of_source": "As derived.",
     "lineage.mark": "The scope of what is blocked; shows no row.",
     "lineage.mark_derived": "As mark.",
     "erasure.mark_erased": "As mark.",
@@ -202,8 +225,9 @@ def test_no_statement_on_records_is_written_outside_the_sql_files() -> None:
         and not name.startswith("models.")
     }
     assert holders == {
-        "checks.of_databases"
-    }  # the names of the tables whose columns it looks up
+        "checks.of_databases",  # the names of the tables whose columns it looks up
+        "types.erasures",  # under which name counts tell of records
+    }
 
 
 def squeezed(text: str) -> str:

@@ -41,11 +41,17 @@ GLOBAL: Final = {
 }
 TABLES: Final = [model._meta.db_table for model in tenant_models()]
 
-REFERENCES: Final = [
+POINTERS: Final = [
     (model, field)
     for model in tenant_models()
     for field in model._meta.local_fields
     if isinstance(field, TenantForeignKey)
+]
+UNCHECKED: Final = {"Embedding.scope": "It is its record's, and the record is checked."}
+REFERENCES: Final = [
+    (model, field)
+    for model, field in POINTERS
+    if f"{model.__name__}.{field.name}" not in UNCHECKED
 ]
 
 KEYS: Final = """
@@ -102,6 +108,18 @@ def test_every_foreign_key_to_a_tenants_table_names_the_tenant_on_both_sides() -
         for m, field in REFERENCES
     }
     assert found == declared
+
+
+def test_what_points_without_a_key_is_known() -> None:
+    """B8: each has a reason above."""
+    kept = {
+        f"{model.__name__}.{c.field}"
+        for model, _ in POINTERS
+        for c in model._meta.constraints
+        if isinstance(c, TenantReference)
+    }
+    pointing = {f"{model.__name__}.{field.name}" for model, field in POINTERS}
+    assert pointing - kept == set(UNCHECKED)
 
 
 def shared_of(model: type[Model], name: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from prism_memory.models import (
     ErasureReceipt,
     LegalHold,
     LineageEdge,
+    ManifestBlock,
     RecallTrace,
     ReinforcedQuery,
     Reinforcement,
@@ -186,6 +187,9 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     "receipt_tenant_named": [("erasurereceipt", "tenant", "")],
     "receipt_tenant_bytes": [("erasurereceipt", "tenant", LONG)],
     "receipt_level": [("erasurereceipt", "level", "world")],
+    "manifest_tenant_named": [("manifestblock", "tenant", "")],
+    "manifest_tenant_bytes": [("manifestblock", "tenant", LONG)],
+    "manifest_bytes": [("manifestblock", "sha256", b"tea")],
     "seal_tenant_bytes": [("auditseal", "tenant", LONG)],
     "seal_counts": [("auditseal", "number", 0), ("auditseal", "events", -1)],
     "seal_digest_bytes": [("auditseal", "digest", b"tea")],
@@ -431,6 +435,7 @@ def test_rows_name_themselves_without_their_text() -> None:
         "erasure of scope:"
     )
     assert str(AuditSeal.objects.get(tenant="acme")) == "seal 1"
+    assert str(ManifestBlock.objects.get(tenant="acme")) == "block 1"
 
 
 def test_consents_and_shares_name_ids() -> None:

@@ -48,15 +48,29 @@ SELECT seal.number, seal.events, seal.digest, seal.previous, seal.sha256, seal.c
  LIMIT %(rows)s::integer;
 
 -- name: unaccounted
--- Those of the records that no deletion accounts for: one leaves a tombstone and an event
--- of the same moment by the same actor.
+-- Those of the records that no deletion accounts for: one leaves a tombstone, and an event
+-- of the same moment by the same actor. An erasure takes many transactions, and says when
+-- it began and ended.
+WITH erasures AS MATERIALIZED (
+  SELECT begun.at AS began_at,
+         (SELECT min(ended.at)
+            FROM prism_memory_auditevent AS ended
+           WHERE ended.tenant = begun.tenant AND ended.target = begun.target
+             AND ended.action = 'memory.erase' AND ended.at >= begun.at) AS ended_at
+    FROM prism_memory_auditevent AS begun
+   WHERE begun.tenant = %(tenant)s::text AND begun.action = 'memory.erase_start')
 SELECT given.id
   FROM unnest(%(record_ids)s::uuid[]) AS given(id)
  WHERE NOT EXISTS (
        SELECT FROM prism_memory_tombstone AS stone
-         JOIN prism_memory_auditevent AS event
-           ON event.tenant = stone.tenant
-          AND event.at = stone.at AND event.actor = stone.actor
         WHERE stone.tenant = %(tenant)s::text
           AND stone.target_ref = 'record:' || given.id::text
-          AND stone.reason IN ('forgotten', 'expired'));
+          AND stone.reason IN ('forgotten', 'expired')
+          AND (EXISTS (
+                SELECT FROM prism_memory_auditevent AS event
+                 WHERE event.tenant = %(tenant)s::text
+                   AND event.at = stone.at AND event.actor = stone.actor)
+               OR EXISTS (
+                SELECT FROM erasures
+                 WHERE stone.at >= erasures.began_at
+                   AND stone.at <= coalesce(erasures.ended_at, 'infinity'))));

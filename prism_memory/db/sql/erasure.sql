@@ -239,3 +239,37 @@ SELECT count(*) AS records, count(*) FILTER (WHERE record.kind = 'fact') AS fact
   FROM prism_memory_record AS record
  WHERE record.tenant = %(tenant)s::text AND record.id = %(record_id)s::uuid
    AND record.scope_id = %(scope_id)s::uuid;
+
+-- name: record_roots
+-- Which rows called "record" are the target.
+record.id = %(record_id)s::uuid AND record.scope_id = %(scope_id)s::uuid
+
+-- name: source_roots
+record.source_id = %(source_id)s::uuid
+
+-- name: scope_roots
+record.scope_id = ANY(ARRAY(
+  SELECT place.id FROM prism_memory_scope AS place
+   WHERE place.tenant = %(tenant)s::text AND {within}))
+
+-- name: foreseen
+-- What an erasure would reach: the target's records that no hold keeps, and all that is
+-- derived from them.
+WITH RECURSIVE roots AS MATERIALIZED (
+  SELECT record.id
+    FROM prism_memory_record AS record
+   WHERE record.tenant = %(tenant)s::text AND {roots} AND NOT {held}),
+walk(ref) AS (
+  SELECT 'record:' || roots.id::text FROM roots
+  UNION
+  SELECT 'record:' || edge.record_id::text
+    FROM walk
+   CROSS JOIN LATERAL (
+         SELECT edge.record_id
+           FROM prism_memory_lineageedge AS edge
+          WHERE edge.tenant = %(tenant)s::text AND edge.source_ref = walk.ref
+         OFFSET 0) AS edge)
+SELECT record.id, {held} AS held, ({roots}) IS TRUE AS mine
+  FROM walk
+  JOIN prism_memory_record AS record
+    ON record.tenant = %(tenant)s::text AND record.id = substr(walk.ref, 8)::uuid;

@@ -2,9 +2,25 @@
 
 from prism_memory.governance.erasure.erase import (
     erase,
-    read_erasure,
     resume_erasure,
     start_erasure,
 )
+from prism_memory.governance.erasure.foresee import foresee
+from prism_memory.governance.erasure.leftovers import Leftover, leftovers
+from prism_memory.governance.erasure.state import (
+    left_alone,
+    list_erasures,
+    read_erasure,
+)
 
-__all__ = ["erase", "read_erasure", "resume_erasure", "start_erasure"]
+__all__ = [
+    "Leftover",
+    "erase",
+    "foresee",
+    "left_alone",
+    "leftovers",
+    "list_erasures",
+    "read_erasure",
+    "resume_erasure",
+    "start_erasure",
+]

@@ -5,28 +5,23 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Callable
-from typing import Final
 
 from django.db import transaction
+from django.utils import timezone
 
 from prism_memory import audit, runs, signals
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible, PrismMemoryError, Unsupported
 from prism_memory.governance.erasure import pages
-from prism_memory.governance.erasure.receipts import (
-    conclude,
-    erased,
-    nothing_found,
-)
+from prism_memory.governance.erasure.receipts import conclude, nothing_found
+from prism_memory.governance.erasure.state import KIND, at_once, erasing
 from prism_memory.governance.erasure.target import Target, find, has_row, named_by
 from prism_memory.governance.erasure.work import State, Work
 from prism_memory.indexing import in_host_transaction
 from prism_memory.lifecycle.scopes import ensure_scope
-from prism_memory.models import ErasureReceipt, Run
+from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 from prism_memory.types import Actor, Erased, Erasing, ErasureLevel, Scope
-
-KIND: Final = "erase"
 
 
 @for_tenant
@@ -99,7 +94,7 @@ def start_erasure(
             done = nothing_found(
                 using=using, target=target, actor=actor, at=at, reason=reason
             )
-            return _at_once(done)
+            return at_once(done)
         running = Run.objects.using(using).filter(
             tenant=target.tenant,
             kind=KIND,
@@ -123,65 +118,16 @@ def resume_erasure(*, using: str, tenant: str, run_id: uuid.UUID) -> Erased | No
     Raises:
         Conflict: As ``erase``.
     """
-    run = Run.objects.using(using).filter(tenant=tenant, id=run_id, kind=KIND).first()
-    if run is None or run.state != RunState.RUNNING:
+    at = timezone.now()
+    try:
+        run = runs.take_up(using=using, tenant=tenant, run_id=run_id, at=at)
+    except NotVisible:
         return None
     actor, level = Actor(run.actor), run.cursor["level"]
     target = named_by(using=using, tenant=tenant, level=level, ref=run.target)
-    at = dt.datetime.now(dt.UTC)
-    run = runs.begin(
-        using=using, tenant=tenant, kind=KIND, target=run.target, actor=actor, at=at
-    )
-    if run.id != run_id:  # it ended meanwhile, and this is a new one: of nobody's wish
-        run.delete(using=using)
-        return None
     if target is None:
         return _gone(using, run, level, actor, at)
     return _finish(using, target, run, actor, None)
-
-
-@for_tenant
-def read_erasure(*, using: str, scope: Scope, run_id: uuid.UUID) -> Erasing:
-    """Return how far an erasure is that began in ``scope``, or below it.
-
-    Raises:
-        NotVisible: None of that id here.
-    """
-    run = Run.objects.using(using).filter(tenant=scope.tenant, id=run_id, kind=KIND)
-    found = run.first()
-    if found is None:
-        raise NotVisible
-    return erasing(using=using, run=found)
-
-
-def erasing(*, using: str, run: Run) -> Erasing:
-    """Return how far a run is. One query."""
-    rows = ErasureReceipt.objects.using(using).filter(tenant=run.tenant, run_id=run.id)
-    receipt = rows.first()
-    return Erasing(
-        id=run.id,
-        level=ErasureLevel(run.cursor["level"]),
-        target_ref=run.target,
-        state=str(run.state),
-        counts=run.counts,
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        error=run.error,
-        receipt=None if receipt is None else erased(receipt),
-    )
-
-
-def _at_once(done: Erased) -> Erasing:
-    return Erasing(
-        id=done.id,
-        level=done.level,
-        target_ref=done.target_ref,
-        state=RunState.DONE.value,
-        counts={},
-        started_at=done.at,
-        finished_at=done.finished_at,
-        receipt=done,
-    )
 
 
 def _begin(
@@ -234,11 +180,11 @@ def _finish(
     except runs.TakenOver:
         raise
     except PrismMemoryError as error:
-        at = dt.datetime.now(dt.UTC)
+        at = timezone.now()
         runs.finish(run, using=using, state=RunState.FAILED, at=at, error=error.code)
         raise
     except KeyboardInterrupt:
-        at = dt.datetime.now(dt.UTC)
+        at = timezone.now()
         runs.finish(run, using=using, state=RunState.CANCELLED, at=at)
         raise
 

@@ -34,6 +34,7 @@ from prism_memory.governance.erasure.pages import (
 )
 from prism_memory.governance.erasure.receipts import conclude
 from prism_memory.governance.erasure.target import Target
+from prism_memory.governance.export_removal import delete_exports
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import Record, Run
 from prism_memory.models import Scope as ScopeRow
@@ -65,6 +66,11 @@ class State:
     kinds: Counter[str] = field(default_factory=Counter)
     derived: int = 0
     made: bool = False
+
+    @property
+    def records(self) -> int:
+        """Records removed by now."""
+        return self.rows[Record._meta.db_table]  # noqa: SLF001 - as SCOPES
 
     @classmethod
     def of(cls, run: Run) -> State:
@@ -108,6 +114,12 @@ class Work:
                 after: uuid.UUID | None = uuid.UUID(int=0)
                 while after is not None:
                     after = self._patiently(partial(self._places, after))
+                delete_exports(
+                    using=self.using,
+                    scope=self.target.scope,
+                    actor=self.actor,
+                    at=timezone.now(),
+                )
             if receipt := self._patiently(self._end):
                 return receipt
             self.state = replace(self.state, after=dict(START))

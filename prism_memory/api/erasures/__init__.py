@@ -1,0 +1,1 @@
+"""Erasure of a record, a source, or the request's whole scope: ``/erasures``."""
