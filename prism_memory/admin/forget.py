@@ -27,9 +27,10 @@ from prism_memory.errors import (
     Unsupported,
 )
 from prism_memory.lifecycle.governed import is_held
+from prism_memory.lifecycle.removal import held_records
 from prism_memory.lifecycle.tombstones import closure
-from prism_memory.models import Record
-from prism_memory.types import NAME_BYTES, Forgotten, record_ref
+from prism_memory.models import LegalHold, Record
+from prism_memory.types import NAME_BYTES, Forgotten, record_ids, record_ref
 
 if TYPE_CHECKING:
     from prism_memory.admin.records import RecordsAdmin
@@ -70,11 +71,20 @@ def may_hold(request: HttpRequest) -> bool:
 def forget_tools(request: HttpRequest, record: Record) -> list[Tool]:
     """Return the buttons, for who may."""
     tools = []
+    ref = record_ref(record.id)
+    if request.user.has_perm("prism_memory.view_legalhold") and _is_held(record, ref):
+        wish = links.tenant_wish(record.tenant) | {"target": ref, "state": "force"}
+        tools.append(Tool(_("Its holds"), links.list_page(LegalHold, **wish)))
     if may_hold(request):
         tools.append(Tool(_("Place hold"), links.row_page(record, "hold")))
     if may_forget(request):
         tools.append(Tool(_("Forget"), links.row_page(record, "forget")))
     return tools
+
+
+def _is_held(record: Record, ref: str) -> bool:
+    rows = LegalHold.objects.using(using()).filter(tenant=record.tenant)
+    return rows.filter(target_ref=ref, released_at=None).exists()
 
 
 def forget_view(
@@ -115,20 +125,28 @@ def _effect(record: Record) -> tuple[str, bool]:
         refs = closure(using=using(), tenant=record.tenant, roots=roots)
     except LimitExceeded as error:
         return f"{error} {_('So it cannot be forgotten here; erase it.')}", True
-    return deletes(len(refs) - 1), False
+    derived = record_ids(refs) - {record.id}
+    kept = held_records(using=using(), tenant=record.tenant, ids=derived)
+    return deletes(len(derived) - len(kept), len(kept)), False
 
 
-def deletes(count: int) -> str:
-    """Return what is said of records that go with another."""
-    if not count:
+def deletes(count: int, kept: int) -> str:
+    """Return what is said of records that go with another, or are hidden and kept."""
+    if not count and not kept:
         return str(_("Nothing is derived from it, so nothing else is deleted."))
     text = ngettext(
-        "This also deletes %(count)s record derived from it, unless a hold keeps it.",
-        "This also deletes %(count)s records derived from it, but for those that a "
-        "hold keeps.",
+        "This also deletes %(count)s record derived from it.",
+        "This also deletes %(count)s records derived from it.",
         count,
     )
-    return text % {"count": count}
+    if not kept:
+        return text % {"count": count}
+    more = ngettext(
+        "A hold keeps %(kept)s more, which is hidden.",
+        "Holds keep %(kept)s more, which are hidden.",
+        kept,
+    )
+    return f"{text} {more}" % {"count": count, "kept": kept}
 
 
 def _forget(request: HttpRequest, record: Record, form: forms.Form) -> HttpResponse:

@@ -79,9 +79,17 @@ def lock_records(
     """
     given = {"tenant": tenant, "record_ids": list(ids)}
     locked = queries.fetch(using, named("removal")["lock_records"], given)
-    keeps = composed("removal", "held_records", held=held())
-    kept = {row["id"] for row in queries.fetch(using, keeps, given)}
+    kept = held_records(using=using, tenant=tenant, ids=ids)
     return {row["id"]: row["id"] in kept for row in locked}
+
+
+def held_records(
+    *, using: str, tenant: str, ids: Collection[uuid.UUID]
+) -> set[uuid.UUID]:
+    """Return those of some records that a hold keeps. One query."""
+    given = {"tenant": tenant, "record_ids": list(ids)}
+    statement = composed("removal", "held_records", held=held())
+    return {row["id"] for row in queries.fetch(using, statement, given)}
 
 
 def remove(  # noqa: PLR0913 - keywords, most of them optional

@@ -62,6 +62,17 @@ class TestForgetting:
         assert "A hold keeps it" in give(root, record, "forget").text
         assert Record.objects.count() == 2
 
+    def test_what_a_hold_keeps_of_the_derived_is_told(
+        self, root: Client, record: Record
+    ) -> None:
+        make_memory().hold(record=Record.objects.get(key="home").id)
+        ask = root.get(links.row_page(record, "forget")).text
+        assert "This also deletes 0 records derived from it." in ask
+        assert "A hold keeps 1 more, which is hidden." in ask
+        assert (
+            "1 record was deleted; holds keep 1." in give(root, record, "forget").text
+        )
+
     def test_very_much_lineage_is_told_and_nothing_goes(
         self, root: Client, record: Record
     ) -> None:
@@ -109,6 +120,7 @@ class TestHolds:
         assert "The hold was placed." in done.text
         hold = LegalHold.objects.get()
         assert (hold.matter, hold.target_ref) == ("case 7", f"record:{record.id}")
+        assert "Its holds" in client.get(links.row_page(record)).text
         again = give(client, record, "hold", matter="case 7")
         assert "That hold stood already." in again.text
         page = client.get(links.list_page(LegalHold, tenant="acme")).text

@@ -131,19 +131,18 @@ SELECT ARRAY(SELECT free.id::text FROM free) AS ids,
        (SELECT count(*) FROM due WHERE due.held AND NOT due.old) AS kept;
 
 -- name: lock_due
--- Those of the records that are due still, each with whether a hold keeps it. Locked in
--- the order of their keys, as by all who lock several, and judged by what stands there
--- once they are.
+-- Those of the records that are due still. Locked in the order of their keys, as by all
+-- who lock several, and judged by what stands there once they are.
 WITH locked AS MATERIALIZED (
-  SELECT record.id, record.tenant, record.scope_id, record.source_id, record.kind,
-         record.tier, record.sequence, record.created_at, record.expires_at
+  SELECT record.id, record.kind, record.tier, record.sequence, record.created_at,
+         record.expires_at
     FROM prism_memory_record AS record
    WHERE record.tenant = %(tenant)s::text
      AND record.id = ANY(%(ids)s::uuid[])
    ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
             record.partition COLLATE "C", record.key COLLATE "C"
      FOR UPDATE)
-SELECT record.id, {held} AS held
+SELECT record.id
   FROM locked AS record
   JOIN unnest(%(ids)s::uuid[], %(sequences)s::bigint[], %(overs)s::boolean[])
        AS given(id, sequence, over) ON given.id = record.id

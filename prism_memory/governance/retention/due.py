@@ -107,14 +107,12 @@ def remove_due(
         at: Moment of the removal, which may be later than that of the rules.
     """
     found = ask(using, "lock_due", {**given, **vars(due)})
-    free = [row["id"] for row in found if not row["held"]]
-    kept = len(found) - len(free)
-    if not free:
-        return Gone(kept=kept)
+    if not found:
+        return Gone()
     removed = remove(
         using=using,
         tenant=given["tenant"],
-        ids=free,
+        ids=[row["id"] for row in found],
         reason=TombstoneReason.EXPIRED,
         actor=actor,
         at=at,
@@ -122,7 +120,7 @@ def remove_due(
         dependents=False,
         batch=BATCH,
     )
-    return Gone(len(removed.records), kept, len(removed.blocked))
+    return Gone(len(removed.records), len(removed.kept), len(removed.blocked))
 
 
 def patiently(using: str, step: Callable[[], T]) -> T:
