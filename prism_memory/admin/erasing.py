@@ -94,7 +94,11 @@ def _effect(seen: Foreseen) -> list[object]:
 
 
 def _erase(request: HttpRequest, row: Scope | Source, reason: str) -> HttpResponse:
-    given: dict[str, Any] = {"using": using(), "actor": actor(request), "at": timezone.now()}
+    given: dict[str, Any] = {
+        "using": using(),
+        "actor": actor(request),
+        "at": timezone.now(),
+    }
     back = links.list_page(type(row), tenant=row.tenant)
     try:
         if isinstance(row, Scope):

@@ -92,10 +92,10 @@ class Tombstone(TenantModel):
                 condition=Q(cleared_at__isnull=False),
             ),
             models.Index(
-                # What is blocked of a scope, page by page.
+                # What is blocked of a scope, page by page. Not null, as the root above.
                 fields=["tenant", "scope_id", "target_ref", "id"],
                 name="prism_memory_tombstone_scope",
-                condition=Q(cleared_at__isnull=True),
+                condition=Q(cleared_at__isnull=True, scope_id__isnull=False),
             ),
         ]
 

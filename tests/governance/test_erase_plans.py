@@ -1,0 +1,41 @@
+"""Tombstones are looked up by target, also by a planner that never saw the table."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from prism_memory.access import Reader, held, visible
+from prism_memory.db.queries import composed
+from tests.factories import remember_one
+from tests.governance.erasing import CHAT
+
+pytestmark = pytest.mark.django_db
+
+OTHERS = ("prism_memory_tombstone_root", "prism_memory_tombstone_scope")
+
+
+def plan(sql: str, given: object) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {sql}", given)
+        return "\n".join(row[0] for row in cursor.fetchall())
+
+
+def test_of_a_hold_on_a_record() -> None:
+    """An erasure fills the table; a look by tenant alone would read all of it."""
+    remember_one(scope=CHAT)
+    found = plan(
+        composed("erasure", "derived", held=held()), {"tenant": "acme", "roots": []}
+    )
+    assert "prism_memory_tombstone_unique" in found
+    assert not [name for name in OTHERS if name in found]
+
+
+def test_of_what_may_be_seen() -> None:
+    """B166."""
+    remember_one(scope=CHAT)
+    rows = visible(using="default", reader=Reader(scope=CHAT))
+    sql, given = rows.query.sql_with_params()
+    found = plan(sql, given)
+    assert "prism_memory_tombstone_unique" in found
+    assert not [name for name in OTHERS if name in found]
