@@ -134,7 +134,7 @@ class Search:
         return pool, replace(answers[0], bounded=bounded, withheld=withheld)
 
     def is_short(self, found: Found) -> bool:
-        """Tell whether a page is not full for what was withheld, and more may be there."""
+        """Tell whether a page is short for what was withheld, and more may be there."""
         seen = len(found.rows) + found.withheld
         short = len(found.rows) < self.question.top_k
         return found.withheld > 0 and short and seen >= self.rows

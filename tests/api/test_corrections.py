@@ -146,7 +146,7 @@ class TestHistory:
             query = cursor and f"?limit=2&cursor={quote(cursor)}"
         assert seen == [False, True, False, True, False]
 
-    @pytest.mark.parametrize("cursor", ["x", "0", str(uuid.uuid4()), "%00"])
+    @pytest.mark.parametrize("cursor", ["x", "0", str(uuid.UUID(int=7)), "%00"])
     def test_a_cursor_of_another_list_is_refused(
         self, alice: Caller, cursor: str
     ) -> None:
