@@ -164,7 +164,7 @@ class TestRefusing:
     @pytest.mark.parametrize(
         "expires_at",
         [dt.datetime(2999, 1, 1), NOON, timezone.now(), "2999-01-01", 5],  # noqa: DTZ001
-        ids=str,
+        ids=["naive", "past", "now", "a text", "a number"],
     )
     def test_an_expiry_is_aware_and_in_the_future(self, expires_at: Any) -> None:
         with pytest.raises(Invalid) as refused:
