@@ -50,13 +50,10 @@ def trails_of(options: dict[str, Any], heads: Sequence[Head] = ()) -> Iterator[s
         yield from dict.fromkeys([*known, *(head.tenant for head in heads)])
         return
     with acting_for(tenant):
-        there = any(
-            model._base_manager.using(using).filter(**where).exists()  # noqa: SLF001
-            for model, where in (
-                (Tenant, {"name": tenant}),
-                (AuditSeal, {"tenant": tenant}),
-                (AuditEvent, {"tenant": tenant}),
-            )
+        there = (
+            Tenant.objects.using(using).filter(name=tenant).exists()
+            or AuditSeal.objects.using(using).filter(tenant=tenant).exists()
+            or AuditEvent.objects.using(using).filter(tenant=tenant).exists()
         )
     if not there and all(head.tenant != tenant for head in heads):
         message = f"--tenant: there is no trail of {tenant!r}."
