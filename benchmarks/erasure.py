@@ -15,7 +15,7 @@ from benchmarks import loading
 from benchmarks.corpus import Corpus
 from benchmarks.report import Report
 from prism_memory.governance import erasure
-from prism_memory.governance.erasure.work import State
+from prism_memory.governance.erasure.position import State
 from prism_memory.types import Actor, Scope
 
 TENANT: Final = "benchmarks"

@@ -113,6 +113,12 @@ def test_ingest_gives_rates_and_leaves_no_database_behind(measured, child_enviro
     assert "prism_bench_ingest" not in listed.stdout
 
 
+def test_erasure_leaves_nothing_of_an_owner(measured):
+    figures = measured("erasure", "--rows", "300")
+    assert figures["rows_left"] == 0
+    assert figures["erase_per_s"] > 0
+
+
 def test_growth_gives_the_ratio_of_the_last_step_to_the_first(measured):
     words = ["--start", "300", "--to", "600", "--scope", "100", "--calls", "2"]
     assert measured("growth", *words)["rows"] == 600

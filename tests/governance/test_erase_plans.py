@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.db import connection
 
@@ -15,7 +17,7 @@ pytestmark = pytest.mark.django_db
 OTHERS = ("prism_memory_tombstone_root", "prism_memory_tombstone_scope")
 
 
-def plan(sql: str, given: object) -> str:
+def plan(sql: str, given: Any) -> str:
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN {sql}", given)
         return "\n".join(row[0] for row in cursor.fetchall())

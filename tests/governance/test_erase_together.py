@@ -168,7 +168,7 @@ def test_a_writer_of_a_scope_that_is_being_erased_makes_it_anew():
 
 
 def test_an_erasure_gives_up_on_a_transaction_that_never_ends(monkeypatch):
-    monkeypatch.setattr("prism_memory.governance.erasure.work.TRIES", 2)
+    monkeypatch.setattr("prism_memory.governance.erasure.patience.TRIES", 2)
     remember_one("first", scope=CHAT)
     tried = threading.Event()
 

@@ -293,7 +293,14 @@ def both() -> None:
 @pytest.mark.usefixtures("site")
 def test_the_tasks_of_beat_work_for_every_tenant(settings: Any) -> None:
     both()
-    for name in ("sweep", "prune_traces", "seal", "sweep_exports", "retain"):
+    for name in (
+        "sweep",
+        "prune_traces",
+        "seal",
+        "sweep_exports",
+        "sweep_erasures",
+        "retain",
+    ):
         getattr(tasks, name).apply().get()
     for tenant in ("acme", "globex"):
         with acting_for(tenant):

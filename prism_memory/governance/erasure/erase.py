@@ -13,10 +13,11 @@ from prism_memory import audit, runs, signals
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible, PrismMemoryError, Unsupported
 from prism_memory.governance.erasure import pages
+from prism_memory.governance.erasure.position import State
 from prism_memory.governance.erasure.receipts import conclude, nothing_found
 from prism_memory.governance.erasure.state import KIND, at_once, erasing
 from prism_memory.governance.erasure.target import Target, find, has_row, named_by
-from prism_memory.governance.erasure.work import State, Work
+from prism_memory.governance.erasure.work import Work
 from prism_memory.indexing import in_host_transaction
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.models import Run

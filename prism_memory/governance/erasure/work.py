@@ -7,23 +7,18 @@ from there.
 
 from __future__ import annotations
 
-import random
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from django.db import OperationalError, transaction
 from django.utils import timezone
-from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 from prism_memory import runs
 from prism_memory.db.local import local_settings
-from prism_memory.errors import Conflict
 from prism_memory.governance.erasure import places
 from prism_memory.governance.erasure.pages import (
     START,
@@ -32,6 +27,8 @@ from prism_memory.governance.erasure.pages import (
     read_page,
     remove_page,
 )
+from prism_memory.governance.erasure.patience import WAIT, patiently
+from prism_memory.governance.erasure.position import State
 from prism_memory.governance.erasure.receipts import conclude
 from prism_memory.governance.erasure.target import Target
 from prism_memory.governance.export_removal import delete_exports
@@ -40,55 +37,7 @@ from prism_memory.models import Record, Run
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Actor, Erased
 
-T = TypeVar("T")
-
-WAIT: Final = "500ms"
-"""How long one lock is waited for, with the lineage held. Shorter than PostgreSQL's
-``deadlock_timeout``: of two that wait for each other the erasure gives way."""
-
 SCOPES: Final = ScopeRow._meta.db_table  # noqa: SLF001 - Django has no other name for it
-TRIES: Final = 120
-LONGEST_PAUSE_SECONDS: Final = 1.0
-
-
-@dataclass(frozen=True)
-class State:
-    """How far an erasure is, as its run keeps it.
-
-    Args:
-        after: Where the next page begins.
-        derived: Records elsewhere that derive from these and that a hold keeps.
-        made: The target's own row was made for this, to keep its names: not counted.
-    """
-
-    after: dict[str, Any] = field(default_factory=lambda: dict(START))
-    rows: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
-    derived: int = 0
-    made: bool = False
-
-    @property
-    def records(self) -> int:
-        """Records removed by now."""
-        return self.rows[Record._meta.db_table]  # noqa: SLF001 - as SCOPES
-
-    @classmethod
-    def of(cls, run: Run) -> State:
-        """Return what a run kept."""
-        cursor = run.cursor
-        return cls(
-            after=cursor.get("after", dict(START)),
-            rows=Counter(run.counts),
-            kinds=Counter(cursor.get("kinds", {})),
-            derived=cursor.get("derived", 0),
-            made=cursor.get("made", False),
-        )
-
-    def plus(self, rows: Counter[str], **more: Any) -> State:  # noqa: ANN401 - fields
-        """Return this state with more rows removed."""
-        total = Counter(self.rows)
-        total.update({table: count for table, count in rows.items() if count})
-        return replace(self, rows=total, **more)
 
 
 @dataclass
@@ -106,21 +55,21 @@ class Work:
     def finish(self) -> Erased:
         """Remove all that is there, and return the receipt."""
         while True:
-            while self._patiently(self._records):
+            while patiently(self.using, self._records):
                 pass
             if self.target.is_scope:
-                while self._patiently(self._named):
+                while patiently(self.using, self._named):
                     pass
                 after: uuid.UUID | None = uuid.UUID(int=0)
                 while after is not None:
-                    after = self._patiently(partial(self._places, after))
+                    after = patiently(self.using, partial(self._places, after))
                 delete_exports(
                     using=self.using,
                     scope=self.target.scope,
                     actor=self.actor,
                     at=timezone.now(),
                 )
-            if receipt := self._patiently(self._end):
+            if receipt := patiently(self.using, self._end):
                 return receipt
             self.state = replace(self.state, after=dict(START))
 
@@ -297,24 +246,3 @@ class Work:
         self.state = state
         if self.progress:
             self.progress(state)
-
-    def _patiently(self, step: Callable[[], T]) -> T:
-        """Return what a step does; where somebody has a lock, try again a little later.
-
-        Raises:
-            Conflict: Somebody has it all the time, or the transaction is a host's.
-        """
-        for attempt in range(TRIES):
-            try:
-                return step()
-            except OperationalError as error:
-                if not isinstance(
-                    error.__cause__, (LockNotAvailable, DeadlockDetected)
-                ):
-                    raise
-                if transaction.get_connection(self.using).needs_rollback:
-                    break
-            pause = min(LONGEST_PAUSE_SECONDS, 0.01 * 2 ** min(attempt, 16))
-            time.sleep(random.uniform(pause / 2, pause))  # noqa: S311 - only a delay
-        message = "An open transaction holds what is to be erased; try again later."
-        raise Conflict(message)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from prism_memory.governance import erasure
 from prism_memory.governance.erasure.leftovers import OUTSIDE
-from prism_memory.governance.erasure.work import State
+from prism_memory.governance.erasure.position import State
 from prism_memory.management.command import FAILED, MemoryCommand, os_actor
 from prism_memory.management.options import (
     USAGE,
