@@ -12,7 +12,7 @@ from prism_memory.types import Hit
 
 BOLD, DIM, GREEN, RED = "1", "2", "32", "31"
 TEXT_COLUMNS = 72
-BEFORE_TEXT = 42
+BEFORE_TEXT = 43
 
 
 def styled(text: str, code: str) -> str:
@@ -68,7 +68,7 @@ def show_hits(hits: Iterable[Hit], evidence: frozenset[str]) -> None:
         day = f"{hit.happened_at:%Y-%m-%d}" if hit.happened_at else "-"
         where = f"{hit.source}  {day}".ljust(22)
         print(
-            f"   {star}{hit.score:.2f} {hit.method:6}  {styled(where, DIM)}  {shown}",
+            f"   {star}{hit.score:.2f} {hit.method:7}  {styled(where, DIM)}  {shown}",
             flush=True,
         )
 

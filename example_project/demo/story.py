@@ -37,6 +37,9 @@ from prism_memory.types import Actor, Recalled, Scope
 
 SHOWN = 3
 FOREIGN_QUESTIONS = 20
+MOST_HITS = 32
+FIRST_TURNS = 10
+FEW_WORDS = 8
 KILLED_AT = 0.4
 LOG = "demo-worker.log"
 ACTOR = Actor("demo")
@@ -125,14 +128,24 @@ class Story:
         return found
 
     def recall_by_words(self) -> None:
-        """Recall before any vector is there."""
-        owner, question = self._first()
-        hits = self.memory(owner).recall(question.text, top_k=SHOWN)
+        """Recall before any vector is there.
+
+        By words that were said: a question may share none with what answers it.
+        """
+        owner, _ = self._first()
+        hits = self.memory(owner).recall(self._said(owner), top_k=SHOWN)
         self.claims.check(
             "What has no vector yet is found by its words",
-            hits.hits and {hit.method for hit in hits} == {"text"},
-            [hit.method for hit in hits],
+            any("text" in hit.ranks for hit in hits)
+            and all(hit.cosine is None for hit in hits),
+            [(hit.method, hit.cosine) for hit in hits],
         )
+
+    def _said(self, owner: str) -> str:
+        """Return some words of a longer one of the first turns."""
+        rows = Record.objects.filter(tenant=self.tenant, scope__owner=owner)
+        texts = rows.order_by("sequence").values_list("text", flat=True)[:FIRST_TURNS]
+        return " ".join(max(texts, key=len).split()[:FEW_WORDS])
 
     def index(self) -> None:
         """Have a worker index it all, kill it in the middle, start another one."""
@@ -181,12 +194,14 @@ class Story:
 
     def _check_own(self, owner: str, hits: Recalled) -> None:
         self.claims.check(
-            f"{SHOWN} hits, each of {owner}, some by meaning, with where and when",
+            f"{SHOWN} hits, each of {owner}, by meaning too, with where and when",
             len(hits) == SHOWN
             and self._owners(hits) == {owner}
-            and any("vector" in hit.ranks for hit in hits)
+            and hits.strategy != "none"
+            and not hits.degraded
+            and all(hit.cosine is not None for hit in hits)
             and all(hit.source and hit.writer and hit.happened_at for hit in hits),
-            self._owners(hits),
+            (self._owners(hits), hits.strategy, hits.degraded),
         )
 
     def _owners(self, hits: Recalled) -> set[str]:
@@ -206,9 +221,12 @@ class Story:
         asked = labelled(self.chosen[0])[:FOREIGN_QUESTIONS]
         owners: set[str] = set()
         for each in asked:
-            owners |= self._owners(self.memory(other).recall(each.text, top_k=32))
+            owners |= self._owners(
+                self.memory(other).recall(each.text, top_k=MOST_HITS)
+            )
         self.claims.check(
-            f"{len(asked)} questions about {owner}, 32 hits each: not one is theirs",
+            f"{len(asked)} questions about {owner}, {MOST_HITS} hits each:"
+            " not one is theirs",
             owners == {other},
             owners,
         )
@@ -249,11 +267,12 @@ class Story:
         gone = before[0]
         say(question.text)
         memory.set_consent(gone.id, visible=False, reason="The demo revokes it.")
-        after = memory.recall(question.text, top_k=32)
+        after = memory.recall(question.text, top_k=MOST_HITS)
+        left = min(MOST_HITS, self.chosen[0].turns - 1)
         show_hits(after[:SHOWN], question.evidence)
         self.claims.check(
-            f"{gone.key} was first and is gone, with 32 hits asked",
-            gone.id not in {hit.id for hit in after} and len(after) == 32,
+            f"{gone.key} was first and is gone, with {MOST_HITS} hits asked",
+            gone.id not in {hit.id for hit in after} and len(after) == left,
             len(after),
         )
         self.claims.check(
