@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from prism_memory import types
 from prism_memory.errors import Invalid, LimitExceeded, PermissionDenied, ScopeDenied
 from prism_memory.types import Actor, Grant, Permission, ReadMode, Scope
+from prism_memory.types.ids import Ticks
 from tests.factories import ADA, make_scope
 
+MOMENT = 1_700_000_000_000_000_000
 LEVELS = ("tenant", "owner", "agent", "thread")
 JOINERS = "/:|%_.-, \x01\x1f\\'\""
 names = st.text(
@@ -228,8 +231,9 @@ def test_a_permission_that_is_not_held_is_refused() -> None:
 
 def test_ids_are_version_7_and_ordered_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1_700_000_000_000, 1_700_000_001_000))
+    monkeypatch.setattr("prism_memory.types.ids._TICKS", Ticks())
     monkeypatch.setattr(
-        "prism_memory.types.checks.time.time_ns", lambda: next(clock) * 1_000_000
+        "prism_memory.types.ids.time.time_ns", lambda: next(clock) * 1_000_000
     )
 
     ids = [types.uuid7() for _ in range(1_000)]
@@ -240,14 +244,60 @@ def test_ids_are_version_7_and_ordered_by_time(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_ids_of_one_moment_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "prism_memory.types.checks.time.time_ns", lambda: 1_700_000_000_000_000_000
-    )
+    stop_the_clock(monkeypatch)
     ids = [types.uuid7() for _ in range(10_000)]
     assert len(set(ids)) == 10_000
     for bits in (range(62), range(64, 76)):  # each random bit is set in some id
         assert all(any(i.int >> bit & 1 for i in ids) for bit in bits)
         assert all(any(not i.int >> bit & 1 for i in ids) for bit in bits)
+
+
+def stop_the_clock(monkeypatch: pytest.MonkeyPatch, at: int = MOMENT) -> None:
+    monkeypatch.setattr("prism_memory.types.ids._TICKS", Ticks())
+    monkeypatch.setattr("prism_memory.types.ids.time.time_ns", lambda: at)
+
+
+def test_ids_of_one_moment_stand_in_the_order_they_were_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """B114: also where a millisecond's counter is used up."""
+    stop_the_clock(monkeypatch)
+
+    ids = [types.uuid7() for _ in range(10_000)]
+
+    assert ids == sorted(ids)
+    assert {(i.version, i.variant) for i in ids} == {(7, uuid.RFC_4122)}
+
+
+def test_ids_go_on_where_the_clock_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_the_clock(monkeypatch)
+    before = types.uuid7()
+    monkeypatch.setattr("prism_memory.types.ids.time.time_ns", lambda: MOMENT // 2)
+
+    assert before < types.uuid7() < types.uuid7()
+
+
+def test_threads_never_make_one_id_twice_nor_go_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stop_the_clock(monkeypatch)
+
+    def made(_: int) -> list[int]:
+        return [types.uuid7().int >> 64 for _ in range(500)]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(made, range(8))]
+
+    assert all(ids == sorted(ids) for ids in found)
+    assert len({tick for ids in found for tick in ids}) == 8 * 500
+
+
+def test_a_forked_child_makes_ids_though_a_thread_was_making_one() -> None:
+    ticks = Ticks()
+    ticks._lock.acquire()
+    ticks.renew()
+
+    assert ticks.following() < ticks.following()
 
 
 @pytest.mark.parametrize("wrong", ["readwrite", "read", ["all"], None, 7])

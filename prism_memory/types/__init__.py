@@ -29,13 +29,13 @@ from prism_memory.types.checks import (
     check_uuid,
     check_wish,
     to_json,
-    uuid7,
 )
 from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
+from prism_memory.types.ids import uuid7
 from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.refs import (
     RECORD,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-import os
-import time
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeVar
 
 from prism_memory.errors import Invalid, LimitExceeded
+from prism_memory.types.ids import uuid7 as uuid7  # migrations name it here
 
 P = TypeVar("P")
 
@@ -28,16 +27,6 @@ which holds the next twice, are a billion values in a kilobyte."""
 FIRST_TIME: Final = dt.datetime(1, 1, 2, tzinfo=dt.UTC)
 LAST_TIME: Final = dt.datetime.max.replace(day=30, tzinfo=dt.UTC)
 """A day less than a ``datetime`` holds: then it also fits in any session's zone."""
-
-
-def uuid7() -> uuid.UUID:
-    """Return a new time-ordered id. Source: RFC 9562, section 5.7."""
-    milliseconds = time.time_ns() // 1_000_000
-    noise = int.from_bytes(os.urandom(10), "big")
-    value = (milliseconds & (1 << 48) - 1) << 80
-    value |= 0x7 << 76 | (noise >> 68) << 64
-    value |= 0b10 << 62 | noise & (1 << 62) - 1
-    return uuid.UUID(int=value)
 
 
 def check_text(value: object, name: str) -> str:
