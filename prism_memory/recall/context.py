@@ -9,11 +9,12 @@ source and the question names no writer, scores stay as they were.
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from prism_memory.recall.words import is_named
 
 AFTER: Final[Mapping[int, float]] = {1: 0.4}
 """Share of its score that a record gives to the one after it."""
@@ -133,9 +134,5 @@ def _sources(scores: Mapping[str, float], places: Sequence[Place]) -> dict[str, 
 
 
 def named_in(writers: Collection[str], question: str) -> set[str]:
-    """Return the writers that a question names, in whatever case."""
-    return {
-        writer
-        for writer in writers
-        if re.search(rf"(?<!\w){re.escape(writer)}(?!\w)", question, re.IGNORECASE)
-    }
+    """Return the writers that a question names; see ``words.is_named``."""
+    return {writer for writer in writers if is_named(writer, question)}

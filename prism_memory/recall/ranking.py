@@ -115,10 +115,11 @@ def rank(
         strengths: Of records that were recalled: strength, and when they last were.
     """
     scores = fused(pool, question)
+    best = max(scores.values(), default=0.0)
     signals: dict[str, dict[str, float]] = {i: {} for i in pool.rows}
     for step in (
         around(pool, question, scores),
-        composed(pool, question, scores, at),
+        composed(pool, question, scores, at, best),
         decayed(pool, question, scores, at, strengths or {}),
         trusted(pool, question, scores, factors),
     ):
@@ -173,16 +174,28 @@ def place_of(record_id: str, row: Row) -> Place:
 
 
 def composed(
-    pool: Pool, question: Question, scores: dict[str, float], at: dt.datetime
+    pool: Pool,
+    question: Question,
+    scores: dict[str, float],
+    at: dt.datetime,
+    best: float,
 ) -> Told:
-    """Mix in recency and importance, where they have a weight (B118 to B126)."""
+    """Mix in recency and importance, where they have a weight (B118 to B126).
+
+    What stands around makes all scores smaller beside them, as soon as anything does.
+    So the best is taken for as similar as the best was before, and all others by it.
+
+    Args:
+        best: The best score before anything around it spoke.
+    """
     weights = question.scoring
     if weights is None or not weights.active:
         return {}
     told = {}
+    most = max(scores.values(), default=0.0) or 1.0
     for record_id, row in pool.rows.items():
         parts = {
-            "similarity": scores[record_id],
+            "similarity": best * (scores[record_id] / most),
             "recency": scoring.recency(age(row, at), weights.half_life_seconds),
             "importance": scoring.importance(row["importance"]),
         }

@@ -15,6 +15,7 @@ from prism_memory.recall.context import (
     SOURCE_SHARE,
     WRITER_SHARE,
     Place,
+    named_in,
     with_context,
 )
 
@@ -124,6 +125,34 @@ def test_a_writers_name_is_no_pattern() -> None:
 
     assert with_context(scores, [odd, other], "cxd( and c.d( too")["b"] < 1
     assert with_context(scores, [odd, other], "cxd(") == scores
+
+
+@pytest.mark.parametrize(
+    ("writer", "question", "named"),
+    [
+        ("Will", "Where will she live?", False),
+        ("Will", "Where does Will live?", True),
+        ("where", "Where will she live?", False),
+        ("WHO", "who is it", False),
+        ("I", "What do i drink?", False),
+        ("i", "\u0130s it her?", False),  # a dotted capital I
+        ("\u0130pek", "what of i\u0307pek?", True),
+        ("I", "\u0130 said", False),
+        ("Stra\u00dfe", "STRASSE 7", True),
+        ("ada", "ada_bot", False),
+        ("ada", "ada2", False),
+        ("ada", "the \u00e0da", False),
+        ("ada", "(Ada)", True),
+        ("Ada", "Canada, and ADA", True),
+        ("Ben Smith", "what did ben smith say", True),
+        ("", "a question", False),
+    ],
+)
+def test_a_name_counts_as_pythons_rules_of_case_say_and_not_within_a_word(
+    writer: str, question: str, *, named: bool
+) -> None:
+    """One that is an ordinary word, only as it is written."""
+    assert (named_in({writer}, question) == {writer}) is named
 
 
 @given(places, scores, st.randoms(use_true_random=False))

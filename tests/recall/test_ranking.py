@@ -11,9 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism_memory.recall.context import with_context
 from prism_memory.recall.fusion import SHARPNESS
 from prism_memory.recall.question import Question
-from prism_memory.recall.ranking import Pool, Ranked, by_place, by_score, rank
+from prism_memory.recall.ranking import (
+    Pool,
+    Ranked,
+    by_place,
+    by_score,
+    fused,
+    place_of,
+    rank,
+)
 from prism_memory.types import Scoring
 from tests.factories import NOON
 
@@ -115,6 +124,72 @@ def test_a_blend_is_ranked_as_a_naive_model_does(
         assert found.scores[record_id] == pytest.approx(score(one), abs=1e-12)
     places = [(-found.scores[i], rows[i]["sequence"], i) for i in found.ids]
     assert places == sorted(places)
+
+
+turns = st.lists(
+    st.tuples(
+        st.sampled_from([None, -0.2, 0.1, 0.3, 0.9]),
+        st.sampled_from([None, 0.5, 1.0, 2.0]),
+        st.integers(1, 3),
+        st.sampled_from([None, "s1", "s2"]),
+        st.sampled_from(["ada", "tea"]),  # the question names the second
+    ),
+    min_size=1,
+    max_size=10,
+)
+
+
+def turn_rows(drawn: list[Any]) -> dict[str, Any]:
+    return {
+        f"id-{place:02}": row(
+            cosine=cosine,
+            vector_rank=None if cosine is None else place,
+            bm25=bm25,
+            text_rank=None if bm25 is None else place,
+            sequence=sequence,
+            source_id=source,
+            ordinal=place if source else None,
+            writer=writer,
+        )
+        for place, (cosine, bm25, sequence, source, writer) in enumerate(drawn, 1)
+    }
+
+
+@given(turns, st.sampled_from(["convex", "rrf"]))
+def test_without_a_scoring_the_order_is_that_of_the_context(
+    drawn: list[Any], fusion: str
+) -> None:
+    rows = turn_rows(drawn)
+    question = Question("tea?", 5, fusion=fusion)
+    pool = pool_of(rows, question.asked)
+    told = with_context(
+        fused(pool, question), [place_of(i, one) for i, one in rows.items()], "tea?"
+    )
+
+    found = rank(pool, question, at=NOON)
+
+    assert found.scores == told
+    assert found.ids == sorted(rows, key=lambda i: (-told[i], rows[i]["sequence"], i))
+
+
+@given(turns, st.sampled_from(["convex", "rrf"]))
+def test_a_scoring_meets_the_best_as_it_was_before_anything_stood_around(
+    drawn: list[Any], fusion: str
+) -> None:
+    """B120: what a weight says does not hang on whether some record has a source."""
+    rows = turn_rows(drawn)
+    plain = ranked(rows, fusion=fusion)
+    lone = ranked(rows, fusion=fusion, context=False)
+
+    told = ranked(rows, fusion=fusion, scoring=Scoring(importance_weight=0.1))
+
+    similar = {i: told.signals[i]["similarity"] for i in rows}
+    assert max(similar.values()) == pytest.approx(max(lone.scores.values()))
+    most = max(plain.scores.values()) or 1.0
+    for record_id, score in plain.scores.items():
+        assert similar[record_id] == pytest.approx(
+            score / most * max(lone.scores.values())
+        )
 
 
 @given(

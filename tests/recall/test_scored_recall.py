@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from prism_memory import backends
 from prism_memory.recall.blending import coverage
 from prism_memory.recall.question import WEIGHTS
-from prism_memory.types import Entry, Hit, Options, Recalled, Scoring
+from prism_memory.types import Entry, Hit, Options, Recalled, Scoring, SourceRef
 from tests.factories import make_memory, remember
 from tests.recall.providers import CONFIGURED
 from tests.recall.scored import (
@@ -66,6 +66,37 @@ def test_equal_scores_and_sequences_go_by_id() -> None:
 
     assert found == sorted(found)
     assert len(found) == 6
+
+
+@pytest.mark.parametrize("legs", ["text", "vector", "hybrid"])
+def test_equal_texts_are_cut_in_the_order_they_were_given(legs: str) -> None:
+    """B114: also within a leg, which cuts ties by id before anything is ranked."""
+    entries = [Entry("green tea", key=f"k{n:02}") for n in range(40)]
+    make_memory().remember(entries, wait=True)
+
+    found = recalled(top_k=5, legs=legs)
+
+    assert [hit.key for hit in found] == [f"k{n:02}" for n in range(5)]
+
+
+def test_a_record_of_no_matter_changes_no_order_under_a_scoring() -> None:
+    """B120: one with a source made similarity count a quarter of what it did."""
+    memory = make_memory()
+    then = timezone.now() - 60 * DAY
+    memory.remember(
+        [Entry("zebra lion tiger", happened_at=then), Entry("zebra lion cow dog ox")],
+        wait=True,
+    )
+    scoring = Scoring(recency_weight=0.3, half_life_ms=WEEK_MS)
+
+    def first() -> str:
+        found = memory.recall("zebra lion tiger", legs="text", scoring=scoring)
+        return str(found[0].text)
+
+    assert first() == "zebra lion tiger"
+    source = SourceRef("s", ordinal=0)
+    memory.remember(Entry("zebra", source=source, happened_at=then), wait=True)
+    assert first() == "zebra lion tiger"
 
 
 # Fusion by name
