@@ -11,6 +11,7 @@ from prism_memory.errors import NotVisible
 from prism_memory.recall import cursors
 from prism_memory.recall.intact import intact_items
 from prism_memory.recall.items import item
+from prism_memory.recall.narrowing import digest
 from prism_memory.types import Item, Page
 
 
@@ -33,9 +34,10 @@ def list_page(*, using: str, reader: Reader, rows: int, cursor: str | None) -> P
     exactly once, also while rows are added.
 
     Raises:
-        Invalid: The cursor is none of ours.
+        Invalid: The cursor is none of ours, or of another list.
     """
-    after = None if cursor is None else read_cursor(cursor)
+    order = list_name(reader)
+    after = None if cursor is None else read_cursor(cursor, order)
     items: list[Item] = []
     while True:
         page = _read(using, reader, after, rows + 1)
@@ -45,7 +47,8 @@ def list_page(*, using: str, reader: Reader, rows: int, cursor: str | None) -> P
         # Some were withheld: what follows fills the page.
         after = (page[-1].sequence, page[-1].id)
     more = len(items) > rows
-    return Page(tuple(items[:rows]), write_cursor(items[rows - 1]) if more else None)
+    following = write_cursor(items[rows - 1], order) if more else None
+    return Page(tuple(items[:rows]), following)
 
 
 def _read(
@@ -60,16 +63,29 @@ def _read(
     return [*map(item, found.defer("search").order_by("sequence", "id")[:rows])]
 
 
-def write_cursor(last: Item) -> str:
-    """Return the cursor of the page after ``last``."""
-    return cursors.write("sequence", last.sequence, last.id.hex)
+def list_name(reader: Reader) -> str:
+    """Return what a list's cursors are of: the reader's scope, and what narrows it.
+
+    What is in sight is decided anew for each page; this only keeps a cursor from being
+    taken for one of another list, whose places say nothing of this one.
+    """
+    return f"sequence:{digest(reader, moments=False)}"
 
 
-def read_cursor(cursor: str) -> tuple[int, uuid.UUID]:
+def write_cursor(last: Item, order: str) -> str:
+    """Return the cursor of the page after ``last``.
+
+    Args:
+        order: Of the list; see ``list_name``.
+    """
+    return cursors.write(order, last.sequence, last.id.hex)
+
+
+def read_cursor(cursor: str, order: str) -> tuple[int, uuid.UUID]:
     """Return where a page begins: after this sequence and id.
 
     Raises:
-        Invalid: Too long, or not made by ``write_cursor``.
+        Invalid: Too long, not made by ``write_cursor``, or for another list.
     """
-    sequence, record_id = cursors.read(cursor, "sequence")
+    sequence, record_id = cursors.read(cursor, order)
     return cursors.place(sequence, record_id)

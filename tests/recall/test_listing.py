@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from prism_memory.errors import Invalid, LimitExceeded, NotVisible
 from prism_memory.memory import Memory
-from prism_memory.recall.listing import read_cursor, write_cursor
+from prism_memory.recall.listing import list_name, read_cursor, write_cursor
+from prism_memory.recall.options import reader_of
 from prism_memory.types import Entry, Kind, ReadMode, Tier
 from tests.capture import tenant_in_every_statement
 from tests.factories import make_memory, make_record, make_scope, remember, remember_one
@@ -249,22 +250,51 @@ class TestPages:
         assert len(seen) == len(set(seen))
 
 
+BOB = make_scope(owner="bob")
+
+
+def ours():
+    """What the cursors of a plain list are of."""
+    return list_name(reader_of(make_memory()._asker(), {}))
+
+
 class TestCursor:
-    def test_another_scopes_cursor_shows_nothing_of_it(self):
-        """It says where to go on, not what to see."""
-        remember("a", "b", "c", scope=make_scope(owner="bob"))
-        cursor = make_memory(make_scope(owner="bob")).list(limit=1).next_cursor
-        remember("mine", sequence=-1)
-        remember("later", sequence=2**62)
-        texts = [item.text for item in make_memory().list(cursor=cursor)]
-        assert texts == ["later"]
+    @pytest.mark.parametrize(
+        ("memory", "narrowed"),
+        [
+            (lambda: make_memory(), {}),
+            (lambda: make_memory(make_scope(tenant="other", owner="bob")), {}),
+            (lambda: make_memory(BOB, read="exact"), {}),
+            (lambda: make_memory(BOB, require_consent=True), {}),
+            (lambda: make_memory(BOB), {"kinds": ["entry"]}),
+            (lambda: make_memory(BOB), {"tags": []}),
+            (lambda: make_memory(BOB), {"filter": {"n": 1}}),
+        ],
+        ids=["owner", "tenant", "mode", "consent", "kinds", "tags", "filter"],
+    )
+    def test_a_cursor_of_another_list_is_refused(self, memory, narrowed):
+        remember("a", "b", "c", scope=BOB)
+        cursor = make_memory(BOB).list(limit=1).next_cursor
+        with pytest.raises(Invalid) as refused:
+            memory().list(cursor=cursor, **narrowed)
+        assert refused.value.field == "cursor"
+        assert len(make_memory(BOB).list(cursor=cursor)) == 2
+
+    def test_another_value_makes_another_list_and_another_order_does_not(self):
+        remember("a", "b", scope=BOB, namespace="n")
+        memory = make_memory(BOB)
+        cursor = memory.list(limit=1, namespaces=["n", "m"]).next_cursor
+        assert len(memory.list(cursor=cursor, namespaces={"m", "n"})) == 1
+        with pytest.raises(Invalid):
+            memory.list(cursor=cursor, namespaces=["n"])
 
     def test_a_cursor_tells_no_more_than_a_place(self):
         remember("a", "b")
         page = make_memory().list(limit=1)
         assert page.next_cursor is not None
-        assert read_cursor(page.next_cursor) == (page[0].sequence, page[0].id)
-        assert write_cursor(page[0]) == page.next_cursor
+        found = read_cursor(page.next_cursor, ours())
+        assert found == (page[0].sequence, page[0].id)
+        assert write_cursor(page[0], ours()) == page.next_cursor
 
     @given(st.text(max_size=60) | st.binary(max_size=40).map(as_cursor))
     @example("")
@@ -290,6 +320,8 @@ class TestCursor:
         with pytest.raises(Invalid) as refused:
             make_memory().list(cursor=cursor)
         assert refused.value.field == "cursor"
+        with pytest.raises(Invalid):
+            read_cursor(cursor, "sequence")
 
     @given(
         st.recursive(
@@ -301,12 +333,12 @@ class TestCursor:
     def test_any_json_is_refused(self, value):
         text = as_cursor(json.dumps(value).encode())
         with pytest.raises(Invalid):
-            read_cursor(text)
+            read_cursor(text, "sequence")
 
     @given(st.integers(-(2**63), 2**63 - 1), st.uuids())
     @settings(max_examples=50, **HYPOTHESIS)  # type: ignore[arg-type]
     def test_a_made_up_place_is_a_place_and_no_error(self, sequence, record_id):
-        text = as_cursor(json.dumps(["sequence", sequence, record_id.hex]).encode())
+        text = as_cursor(json.dumps([ours(), sequence, record_id.hex]).encode())
         assert len(make_memory().list(cursor=text)) == 0
 
     @pytest.mark.parametrize("cursor", [5, b"bytes", ["a"]])

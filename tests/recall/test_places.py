@@ -6,17 +6,26 @@ from typing import Any
 
 import pytest
 
+from prism_memory.access import Reader
 from prism_memory.conf import settings
+from prism_memory.db.filters import compile_filter
 from prism_memory.recall.candidates import places
 from prism_memory.recall.candidates.places import (
+    INDEX_AGAIN,
+    Narrowed,
     Place,
     Size,
+    count_page,
     forget_sizes,
+    is_index_short,
     known_size,
+    remember_short,
     remember_size,
 )
 from prism_memory.recall.candidates.plan import Plan
-from prism_memory.types import ReadMode, Scope
+from prism_memory.recall.narrowing import digest
+from prism_memory.types import Kind, ReadMode, Scope, Tier
+from tests.factories import NOON
 
 BOTH = Plan(("vector", "text"))
 LARGE = settings.EXACT_SCAN_ROWS + 1
@@ -67,6 +76,83 @@ def test_so_many_places_are_remembered_and_no_more(
         remember_size(place(str(number)), Size(large=True))
         assert known_size(place(str(number))).large
         assert len(places._known) <= 3
+
+
+def narrowed(number: int = 0) -> Narrowed:
+    return (place(), f"digest-{number}", 16)
+
+
+def test_so_many_narrowings_are_remembered_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(places, "PLACES", 3)
+    for number in range(50):
+        remember_short(narrowed(number))
+        assert is_index_short(narrowed(number))
+        assert len(places._short) <= 3
+
+
+def test_the_index_is_tried_again_after_so_many_full_pages() -> None:
+    """There may be more meanwhile than there was."""
+    remember_short(narrowed())
+    remember_short(narrowed(1))
+    for _ in range(INDEX_AGAIN):
+        assert is_index_short(narrowed())
+        count_page(narrowed(), full=True)
+
+    assert not is_index_short(narrowed())
+    assert is_index_short(narrowed(1))
+
+
+def test_a_page_that_is_not_full_never_asks_the_index_again() -> None:
+    """There is no more to find than an exact scan found."""
+    remember_short(narrowed())
+    for _ in range(10 * INDEX_AGAIN):
+        count_page(narrowed(), full=False)
+    assert is_index_short(narrowed())
+    assert not is_index_short((place("bob"), "digest-0", 16))
+    assert not is_index_short((place(), "digest-0", 32))
+    forget_sizes()
+    assert not is_index_short(narrowed())
+
+
+NARROWED: list[dict[str, Any]] = [
+    {},
+    {"strict": True},
+    {"include_superseded": True},
+    {"include_quarantined": True},
+    {"kinds": []},
+    {"kinds": [Kind.NOTE]},
+    {"tiers": [Tier.NONE]},
+    {"namespaces": ["a"]},
+    {"tags": ["a"]},
+    {"tags": ["a", "b"]},
+    {"tags": ["a, b"]},
+    {"partition": "a"},
+    {"partition": ""},
+    {"as_of": NOON},
+    {"known_at": NOON},
+    {"mode": ReadMode.EXACT},
+    {"shared_with": Scope("acme", "ada", thread="t")},
+    {"where": compile_filter({"m": 7}, terms=9)},
+    {"where": compile_filter({"m": 8}, terms=9)},
+    {"where": compile_filter({"n": 7}, terms=9)},
+    {"where": compile_filter({"m": {"gt": 7}}, terms=9)},
+]
+
+
+def test_each_narrowing_and_each_value_has_a_digest_of_its_own() -> None:
+    scopes = [Scope("acme", "ada"), Scope("acme", "bob")]
+    found = {digest(Reader(s, **given)) for s in scopes for given in NARROWED}
+
+    assert len(found) == len(scopes) * len(NARROWED)
+
+
+def test_the_moment_of_a_reading_and_the_order_of_values_say_nothing() -> None:
+    one = Reader(Scope("acme", "ada"), at=NOON, tags=["a", "b"])
+    other = Reader(Scope("acme", "ada"), tags={"b", "a"})
+
+    assert digest(one) == digest(other)
 
 
 @pytest.mark.parametrize(("vectors", "large"), [(LARGE, True), (LARGE - 1, False)])

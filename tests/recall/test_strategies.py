@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.test import override_settings
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoDbBlocker
 
 from prism_memory import Memory, Scope, backends
@@ -126,6 +127,28 @@ def test_an_index_scan_that_ends_early_is_answered_exactly(index: None) -> None:
 
     assert len(found) == 32
     assert found.strategy == "exact"
+
+
+def asked_for(using: str, owner: str, **narrowed: Any) -> int:
+    """Return how many statements a recall took."""
+    with CaptureQueriesContext(connection) as sent:
+        found = Memory(Scope(TENANT, owner)).recall(QUESTION, 5, **narrowed)
+    assert found.strategy == using
+    return sum("near AS" in query["sql"] for query in sent)
+
+
+def test_what_narrows_too_much_for_the_index_is_asked_exactly_at_once(
+    index: None,
+) -> None:
+    """The second time; and nobody who is narrowed otherwise is."""
+    with changed(EXACT_SCAN_ROWS=0):
+        assert asked_for("index", "d", namespaces=[""]) == 2  # learns the size
+        assert asked_for("index", "d", namespaces=[""]) == 1
+        for narrowed in ({"tags": ["x"]}, {"filter": {"n": 7}}, {"tags": ["y"]}):
+            assert asked_for("exact", "d", **narrowed) == 2
+            assert asked_for("exact", "d", **narrowed) == 1
+        assert asked_for("index", "d", namespaces=[""]) == 1
+        assert asked_for("exact", "c", tags=["x"]) == 3
 
 
 def test_small_scopes_are_scanned_exactly_though_there_is_an_index(index: None) -> None:

@@ -32,9 +32,8 @@ class Attempt:
         row = answer[0]
         better = self
         if self.plan.index:
-            near = sum(row["vector_rank"] is not None for row in answer)
-            if near < self.plan.rows:
-                better = better.planned(index=False).looking(ANY_SIZE, ANY_SIZE)
+            if not self.is_full(answer):
+                better = better.exactly()
         elif "vector" in self.plan.legs and row["large"]:
             better = better.planned(index=True)
         elif row["cut"]:
@@ -45,6 +44,15 @@ class Attempt:
         if row["bounded"] and not self.plan.bounded:
             better = better.planned(bounded=True)
         return None if better is self else better
+
+    def is_full(self, answer: Sequence[dict[str, Any]]) -> bool:
+        """Tell whether the vector leg found as many as were wanted."""
+        near = sum(row["vector_rank"] is not None for row in answer)
+        return near >= self.plan.rows
+
+    def exactly(self) -> Attempt:
+        """Return the attempt without the index, however much is to be read."""
+        return self.planned(index=False).looking(ANY_SIZE, ANY_SIZE)
 
     def planned(
         self,

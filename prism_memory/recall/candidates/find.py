@@ -12,9 +12,16 @@ from prism_memory.db import queries
 from prism_memory.db.local import local_settings, one_plan
 from prism_memory.recall.candidates import text, vector
 from prism_memory.recall.candidates.attempts import Attempt, first_attempt
-from prism_memory.recall.candidates.places import known_size, remember_size
+from prism_memory.recall.candidates.places import (
+    count_page,
+    is_index_short,
+    known_size,
+    remember_short,
+    remember_size,
+)
 from prism_memory.recall.candidates.statement import statement
 from prism_memory.recall.candidates.vector import VectorLeg
+from prism_memory.recall.narrowing import digest
 
 Rows = list[dict[str, Any]]
 
@@ -61,8 +68,8 @@ def find(  # noqa: PLR0913 - keywords, most of them optional
 
     One query. What would be read exactly though an index is there, an index that ends
     before it has enough, nearest that are mostly invisible, and words that are too
-    common are learnt by asking: each costs one query more, the first and the last only
-    the first time in a process. Settings of its own are put back.
+    common are learnt by asking: each costs one query more, all but the third only the
+    first time in a process. Settings of its own are put back.
 
     Args:
         query: What the text leg searches.
@@ -82,14 +89,22 @@ def find(  # noqa: PLR0913 - keywords, most of them optional
     )
     if not attempt.plan.legs:
         return Found(rows={}, strategy="none")
+    narrowed = (place, digest(reader), rows)
+    told_short = attempt.plan.index and is_index_short(narrowed)
+    if told_short:
+        attempt = attempt.exactly()
     search = Search(using, reader, query, leg)
     started = time.perf_counter()
     answer = search.ask(attempt, timeout_seconds)
     while (following := attempt.following(answer)) is not None:
+        if attempt.plan.index and not following.plan.index:
+            remember_short(narrowed)
         attempt = following
         spent = time.perf_counter() - started
         left = None if timeout_seconds is None else timeout_seconds - spent
         answer = search.ask(attempt, left)
+    if told_short:
+        count_page(narrowed, full=attempt.is_full(answer))
     remember_size(place, known.seen(attempt.plan, answer[0], indexed=leg.indexed))
     return _found(answer, attempt)
 

@@ -60,6 +60,41 @@ def remember_size(place: Place, size: Size) -> None:
     _known[place] = size
 
 
+INDEX_AGAIN: Final = 32
+"""Full pages of an exact scan after which the index is tried once more: what narrows
+may leave more than it did. A page that is not full is no reason to."""
+
+Narrowed = tuple[Place, str, int]
+"""A place, what narrows the reader there, and the rows wanted."""
+
+_short: dict[Narrowed, int] = {}
+"""Where the index ended before the page was full: full pages since."""
+
+
+def is_index_short(narrowed: Narrowed) -> bool:
+    """Tell whether the index gave too few there."""
+    return narrowed in _short
+
+
+def remember_short(narrowed: Narrowed) -> None:
+    """Keep that the index gave too few: the next question there is asked exactly."""
+    if len(_short) >= PLACES:
+        _short.clear()
+    _short[narrowed] = 0
+
+
+def count_page(narrowed: Narrowed, *, full: bool) -> None:
+    """Note a page that was found exactly at once."""
+    if not full:
+        return
+    pages = _short.get(narrowed, 0) + 1
+    if pages >= INDEX_AGAIN:
+        _short.pop(narrowed, None)
+    else:
+        _short[narrowed] = pages
+
+
 def forget_sizes() -> None:
     """Know nothing, as a new process."""
     _known.clear()
+    _short.clear()
