@@ -85,12 +85,12 @@ class EmbedderMismatch(PrismMemoryError):
 
 
 class ProviderUnavailable(PrismMemoryError):
-    """An embedding provider did not answer; the same call may succeed later."""
+    """A provider did not answer; the same call may succeed later."""
 
     code = "provider_unavailable"
 
 
 class ProviderRejected(PrismMemoryError):
-    """An embedding provider refused this input or gave an unusable answer."""
+    """A provider refused this input or gave an unusable answer."""
 
     code = "provider_rejected"

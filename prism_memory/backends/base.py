@@ -8,6 +8,7 @@ from __future__ import annotations
 import abc
 import math
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Real
@@ -168,7 +169,8 @@ def embed(
         Aborted: ``cancelled`` said so; what was embedded is lost.
         Invalid: ``texts`` are not strings, or ``role`` is none.
         LimitExceeded: ``batch`` is out of its bounds.
-        ProviderUnavailable: The provider did not answer; the same call may succeed.
+        ProviderUnavailable: The provider did not answer, or a query too late; the same
+            call may succeed.
         ProviderRejected: The provider refused a text, or its answer is unusable.
     """
     check_request(texts, role)
@@ -211,7 +213,9 @@ def check_batch(batch: int | None) -> int:
 def embed_batch(
     embedder: Embedder, texts: Sequence[str], *, role: Role, timeout_seconds: float
 ) -> list[list[float]]:
-    with provider_errors(embedder):
+    # What is stored may come late, and is kept; who asks has gone on without it.
+    patience = timeout_seconds if role == "query" else math.inf
+    with answered_within(embedder, patience):
         vectors = list(
             embedder.embed_texts(texts, role=role, timeout_seconds=timeout_seconds)
         )
@@ -245,6 +249,25 @@ def provider_errors(backend: object) -> Iterator[None]:
         # own, so that no list of classes would be whole.
         message = f"{backend!r} failed ({type(error).__name__})."
         raise ProviderRejected(message) from error
+
+
+@contextmanager
+def answered_within(backend: object, timeout_seconds: float) -> Iterator[None]:
+    """As ``provider_errors``, and refuse what came too late.
+
+    Nothing interrupts a backend that overruns its time; but who asked has gone on
+    without it, or should have, so its answer counts as none.
+
+    Raises:
+        ProviderUnavailable: Likewise, or it took longer.
+        ProviderRejected: Likewise.
+    """
+    began = time.monotonic()
+    with provider_errors(backend):
+        yield
+    if time.monotonic() - began > timeout_seconds:
+        message = f"{backend!r} answered too late."
+        raise ProviderUnavailable(message)
 
 
 def assert_finite_vector(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 
-from prism_memory.backends.base import provider_errors
+from prism_memory.backends.base import answered_within
 from prism_memory.backends.provider import Provider
 from prism_memory.errors import ProviderRejected
 from prism_memory.types import Grade
@@ -43,10 +43,10 @@ def grade_passages(
     nothing interrupts code that overruns it.
 
     Raises:
-        ProviderUnavailable: The provider did not answer.
+        ProviderUnavailable: The provider did not answer, or too late.
         ProviderRejected: The provider refused, or its answer is no verdict.
     """
-    with provider_errors(grader):
+    with answered_within(grader, timeout_seconds):
         found: object = grader.grade(
             question, passages, timeout_seconds=timeout_seconds
         )

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
-from prism_memory.backends.base import as_float, as_list, provider_errors
+from prism_memory.backends.base import answered_within, as_float, as_list
 from prism_memory.backends.provider import Provider
 from prism_memory.errors import ProviderRejected
 
@@ -53,13 +53,14 @@ def rerank_scores(
     interrupts one that overruns it; ``recall.rerank`` leaves such a one behind.
 
     Raises:
-        ProviderUnavailable: The provider did not answer; the same call may succeed.
+        ProviderUnavailable: The provider did not answer, or too late; the same call
+            may succeed.
         ProviderRejected: The provider refused, or its answer is not one finite number
             a text.
     """
     if not texts:
         return []
-    with provider_errors(reranker):
+    with answered_within(reranker, timeout_seconds):
         found = as_list(reranker.rerank(query, texts, timeout_seconds=timeout_seconds))
     if found is None or len(found) != len(texts):
         count = "no list" if found is None else f"{len(found)} scores"

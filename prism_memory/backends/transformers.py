@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 
-from prism_memory.backends.base import as_list, provider_errors
+from prism_memory.backends.base import answered_within, as_list
 from prism_memory.backends.provider import Provider
 from prism_memory.errors import ProviderRejected
 
@@ -61,10 +61,10 @@ class CheckedTransformer:
         """Return up to ``n`` variants. Calls the provider.
 
         Raises:
-            ProviderUnavailable: The provider did not answer.
+            ProviderUnavailable: The provider did not answer, or too late.
             ProviderRejected: The provider refused, or its answer is no list of texts.
         """
-        with provider_errors(self._transformer):
+        with answered_within(self._transformer, timeout_seconds):
             found = self._transformer.variants(
                 query, n, timeout_seconds=timeout_seconds
             )
@@ -78,10 +78,10 @@ class CheckedTransformer:
         """Return the hypothetical passage. Calls the provider.
 
         Raises:
-            ProviderUnavailable: The provider did not answer.
+            ProviderUnavailable: The provider did not answer, or too late.
             ProviderRejected: The provider refused, or its answer is no text.
         """
-        with provider_errors(self._transformer):
+        with answered_within(self._transformer, timeout_seconds):
             found: object = self._transformer.passage(
                 query, timeout_seconds=timeout_seconds
             )

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from prism_memory.errors import Aborted, DeadlineExceeded
+from prism_memory.errors import Aborted, DeadlineExceeded, ProviderUnavailable
 
 
 class Clock:
@@ -66,6 +66,9 @@ class Clock:
         begun = time.perf_counter()
         try:
             yield left
+        except ProviderUnavailable:
+            self.left()  # one that took all the time there was is told as that
+            raise
         finally:
             spent = (time.perf_counter() - begun) * 1000
             self.timings[name] = self.timings.get(name, 0.0) + spent

@@ -192,8 +192,11 @@ class _Call(threading.Thread):
             scores = self._context.run(self._scores)
         except PrismMemoryError as error:
             self.outcome.set_exception(error)
-        except SystemExit:  # would end this thread in silence, and the wait too late
-            self.outcome.set_exception(ProviderRejected())
+        except (SystemExit, KeyboardInterrupt) as error:
+            # Its own: a signal's comes to the main thread. It would end this one in
+            # silence, and the wait too late.
+            message = f"{self._ask[0]!r} failed ({type(error).__name__})."
+            self.outcome.set_exception(ProviderRejected(message))
         else:
             self.outcome.set_result(scores)
         finally:

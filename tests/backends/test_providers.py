@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from prism_memory.backends import (
     Grader,
     QueryTransformer,
     grade_passages,
+    rerank_scores,
 )
 from prism_memory.errors import (
     Misconfigured,
@@ -124,3 +126,49 @@ def test_a_backend_is_named(kind: str) -> None:
 
     with pytest.raises(Misconfigured, match=f"{kind} must be named"):
         Nameless()
+
+
+def late(seconds: float = 0.02) -> Any:
+    """A backend that answers well, and later than it may."""
+
+    class Late(Loose):
+        def given(self, *asked: object) -> Any:
+            time.sleep(seconds)
+            return super().given(*asked)
+
+        def rerank(self, *_: object, **__: object) -> Any:
+            return self.given()
+
+    return Late
+
+
+@pytest.mark.parametrize("seconds", [0.001, 60])
+@pytest.mark.parametrize(
+    ("answer", "call"),
+    [
+        (
+            ["a"],
+            lambda late, s: CheckedTransformer(late).variants(
+                "?", 1, timeout_seconds=s
+            ),
+        ),
+        ("a", lambda late, s: CheckedTransformer(late).passage("?", timeout_seconds=s)),
+        (
+            Grade(sufficient=True),
+            lambda late, s: grade_passages(late, "?", [], timeout_seconds=s),
+        ),
+        ([1.0], lambda late, s: rerank_scores(late, "?", ["a"], timeout_seconds=s)),
+    ],
+    ids=["variants", "passage", "grade", "rerank"],
+)
+def test_what_comes_late_counts_as_not_come(
+    answer: object, call: Any, seconds: float
+) -> None:
+    """Nothing interrupts it; but its answer is none, as the docs say."""
+    backend = late()(answer)
+
+    if seconds > 1:
+        assert call(backend, seconds) == answer
+        return
+    with pytest.raises(ProviderUnavailable, match=r"house/loose> answered too late"):
+        call(backend, seconds)

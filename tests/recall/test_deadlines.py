@@ -10,13 +10,20 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import pytest
+from django.conf import settings
 from django.db import OperationalError, connection, connections, transaction
+from django.test import override_settings
 from psycopg import sql
 
 from prism_memory import backends
 from prism_memory.access import Reader
 from prism_memory.db.local import local_settings
-from prism_memory.errors import Aborted, DeadlineExceeded, Invalid
+from prism_memory.errors import (
+    Aborted,
+    DeadlineExceeded,
+    Invalid,
+    ProviderUnavailable,
+)
 from tests.capture import captured
 from tests.db.asking import ask
 from tests.embedders import SlowEmbedder
@@ -169,7 +176,10 @@ def test_an_embedder_is_given_no_more_than_what_is_left(
     assert long == usual
 
 
-def test_the_time_of_a_slow_embedder_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("legs", ["hybrid", "vector"])
+def test_the_time_of_a_slow_embedder_counts(
+    monkeypatch: pytest.MonkeyPatch, legs: str
+) -> None:
     """B112: nothing is asked of the database after it."""
     remember("tea", wait=True)
     embedder = SlowEmbedder(pause_seconds=0.3)
@@ -177,9 +187,28 @@ def test_the_time_of_a_slow_embedder_counts(monkeypatch: pytest.MonkeyPatch) -> 
 
     def late() -> None:
         with pytest.raises(DeadlineExceeded):
-            make_memory().recall("tea", deadline_seconds=0.2)
+            make_memory().recall("tea", deadline_seconds=0.2, legs=legs)
 
     assert count_of(late) == 0
+
+
+def test_a_question_whose_vector_comes_too_late_is_asked_by_its_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The embedder's own time was over; there is no deadline."""
+    remember("tea", wait=True)
+    embedder = SlowEmbedder(pause_seconds=0.15)
+    monkeypatch.setattr(backends, "get_embedder", lambda _: embedder)
+    own = {**settings.PRISM_MEMORY, "EMBED_TIMEOUT_SECONDS": 0.1}
+
+    with override_settings(PRISM_MEMORY=own):
+        found = make_memory().recall("tea")
+        with pytest.raises(ProviderUnavailable, match="too late"):
+            make_memory().recall("tea", legs="vector")
+
+    assert texts(found) == ["tea"]
+    assert found.degraded == "the embedder is unavailable"
+    assert [*found[0].ranks] == ["text"]
 
 
 def timeouts(monkeypatch: pytest.MonkeyPatch) -> list[float]:

@@ -132,6 +132,7 @@ def test_an_answer_that_is_no_score_a_text_changes_nothing(
         (ValueError(QUERY), REJECTED),
         (ZeroDivisionError(), REJECTED),
         (SystemExit(1), REJECTED),
+        (KeyboardInterrupt(), REJECTED),
         (Misconfigured(), FAILED),
     ],
     ids=repr,
@@ -144,6 +145,7 @@ def test_a_failure_changes_nothing_and_is_told(
 
     assert (found.ids, found.reason, found.scores) == (BEFORE, reason, {})
     assert "Reranking failed" in caplog.text
+    assert "mbedding" not in caplog.text, "it is no embedder"
     assert QUERY not in caplog.text
 
 
