@@ -56,10 +56,25 @@ READS: Final[Reads] = {
     ),
     "get": lambda memory, i: memory.get(i),
     "pending": lambda memory, _: memory.pending(),
+    "consent_history": lambda memory, i: memory.consent_history(i),
+    "shares": lambda memory, _: memory.shares(),
+    "holds": lambda memory, _: memory.holds(),
+    "tombstones": lambda memory, _: memory.tombstones(),
+    "invalidated_ids": lambda memory, _: memory.invalidated_ids(),
+    "erasures": lambda memory, _: memory.erasures(),
+    "foresee_erasure": lambda memory, _: memory.foresee_erasure(),
 }
 
 
-WRITES: Final = {"remember", "set_consent"}
+WRITES: Final = {
+    *("remember", "set_consent", "correct", "share_with", "revoke_share"),
+    *("hold", "release", "forget", "forget_thread", "propagate_deletion"),
+    *("release_forgotten", "erase", "start_erasure", "apply_retention"),
+    *("start_export", "delete_export", "rebuild_index"),
+}
+
+OF_RUNS: Final = {"erasure_state", "export_state", "open_export", "export_memory"}
+"""Looks at what was begun before, or noted in the audit: tested with it."""
 
 GOVERNED: Final = {
     "prism_memory_auditseal",
@@ -129,7 +144,7 @@ def test_every_read_of_a_memory_is_tried_below() -> None:
     methods = {n for n in vars(Memory) if not n.startswith("_")}
     plain = {n for n in methods if not inspect.iscoroutinefunction(getattr(Memory, n))}
     tried = {re.split("[ ,]", name)[0] for name in READS}
-    assert plain - WRITES == tried
+    assert plain - WRITES - OF_RUNS == tried
 
 
 @pytest.mark.parametrize("mode", [*ReadMode])

@@ -29,6 +29,7 @@ from prism_memory.types import (
     Scope,
     SourceRef,
     Trust,
+    uuid7,
 )
 from tests.factories import (
     make_edge,
@@ -328,8 +329,9 @@ def withhold_by_tombstone(record: Record) -> None:
 
 
 def withhold_by_lineage(record: Record) -> None:
-    make_edge(record, "record:gone")
-    make_tombstone(record, target_ref="record:gone")
+    gone = f"record:{uuid7()}"
+    make_edge(record, gone)
+    make_tombstone(record, target_ref=gone)
 
 
 def withhold_by_forgetting(record: Record) -> None:
