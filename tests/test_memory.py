@@ -288,3 +288,14 @@ class TestAsync:
             check=False,
         )
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_database_that_is_not_there_is_named_with_those_that_are() -> None:
+    with pytest.raises(Misconfigured, match="no database 'nope', but default") as told:
+        Memory(make_scope(), using="nope")
+    assert told.value.field == "using"
+    with (
+        override_settings(PRISM_MEMORY={"DATABASE": "lost"}),
+        pytest.raises(Misconfigured, match="'lost'"),
+    ):
+        Memory(make_scope())

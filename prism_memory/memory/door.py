@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
+from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
@@ -145,7 +146,7 @@ class Memory(Governing, Forgetting, Keeping, Removing, Sharing, Rebuilding):
         self.search_defaults = search_defaults
         self.importance_from = importance_from
         self.embedder = embedder or settings.EMBEDDER
-        self.using = using or settings.DATABASE
+        self.using = check_database(using or settings.DATABASE)
 
     def remember(
         self,
@@ -311,7 +312,7 @@ class Memory(Governing, Forgetting, Keeping, Removing, Sharing, Rebuilding):
                 ``DEEP_THRESHOLD`` when None.
             force_hard: Take the question for hard, whatever its words.
             grader: Alias of ``GRADERS``; the setting ``GRADER`` when None.
-            options: As in ``recall``; the deadline is that of each pass.
+            options: As in ``recall``, for each pass; the deadline is that of all.
 
         Raises:
             Invalid: As ``recall``.

@@ -99,8 +99,10 @@ def check_broker(**kwargs: Any) -> list[checks.CheckMessage]:
     return [
         checks.Warning(
             "Celery has no broker, so nothing wakes a worker.",
-            hint="Set CELERY_BROKER_URL, or PRISM_MEMORY['WAKE'] to False and run"
-            " prism_memory_index drain; traces need a broker.",
+            hint="Give the project's Celery app a broker, and import the app in the"
+            " project's __init__.py: without an app nobody reads CELERY_BROKER_URL. Or"
+            " set PRISM_MEMORY['WAKE'] to False and run prism_memory_index drain;"
+            " traces need a broker.",
             id="prism_memory.W010",
         )
     ]
