@@ -30,6 +30,9 @@ NULLABLE = {
     if NoneType in get_args(kind) and name in RecallInput().fields
 }
 
+COUNTED = {"top_k", "max_iterations", "threshold"}
+"""May be None in Python, and are no options: they have no default of a search."""
+
 USUAL: dict[str, Any] = {
     "kinds": ["note"],
     "tiers": ["semantic"],
@@ -74,7 +77,7 @@ def test_what_may_be_none_in_python_may_be_null_and_nothing_else(form: Any) -> N
 
     nullable = {name for name, field in fields.items() if field.allow_null}
 
-    assert nullable == NULLABLE & set(fields)
+    assert nullable == (NULLABLE | COUNTED) & set(fields)
     assert {"legs", "fusion", "hyde", "trust_weighting"} < set(fields) - nullable
 
 
@@ -114,17 +117,22 @@ def in_python(name: str) -> dict[str, Any]:
 
 
 def test_the_document_takes_null_too() -> None:
-    question = {"query": "tea", **dict.fromkeys(NULLABLE)}
+    question = {"query": "tea", **dict.fromkeys(NULLABLE | {"top_k"})}
 
     validator("RecallInput").validate(question)
     del question["message_range"]
+    question |= dict.fromkeys(COUNTED)
     validator("DeepRecallInput").validate(question)
 
 
 def test_all_of_them_null_is_a_plain_question(alice: Caller) -> None:
     alice.remember("tea", wait=True)
 
-    assert alice.recalls("tea", **dict.fromkeys(NULLABLE)) == ["tea"]
+    nulls = dict.fromkeys(NULLABLE | {"top_k"})
+    assert alice.recalls("tea", **nulls) == ["tea"]
+    nulls = dict.fromkeys((NULLABLE | COUNTED) - {"message_range"})
+    (hit,) = alice.post("recall/deep", {"query": "tea", **nulls}).json()["hits"]
+    assert hit["text"] == "tea"
 
 
 @pytest.mark.parametrize("path", ["recall", "recall/deep"])

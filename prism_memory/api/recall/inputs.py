@@ -104,7 +104,11 @@ class QuestionInput(StrictInput):
     """
 
     query = Text()
-    top_k = Whole(required=False, help_text="Hits wanted; GET limits tells how many.")
+    top_k = Whole(
+        required=False,
+        allow_null=True,
+        help_text="Hits wanted; GET limits tells how many.",
+    )
 
     kinds = Several(child=Choice("MemoryKind", Kind), required=False, allow_null=True)
     tiers = Several(child=Choice("MemoryTier", Tier), required=False, allow_null=True)
@@ -222,10 +226,13 @@ class DeepRecallInput(QuestionInput):
 
     max_iterations = Whole(
         required=False,
+        allow_null=True,
         help_text="Passes at most; GET limits tells how many (deep_iterations).",
     )
     threshold = Number(
-        required=False, help_text="Difficulty from which it is hard, 0..1."
+        required=False,
+        allow_null=True,
+        help_text="Difficulty from which it is hard, 0..1.",
     )
     force_hard = Flag(required=False, help_text="Take it for hard.")
 
