@@ -9,14 +9,19 @@ import contextlib
 import io
 import os
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import fields
+from types import ModuleType
 from typing import Any, Final
 
 import pytest
 
 from example_project.embedded import CHECKOUT
+from prism_memory.api.recall.inputs import DeepRecallInput, RecallInput
 from prism_memory.backends import Grader, QueryTransformer
+from prism_memory.recall.engine import RERANKED_AT_LEAST
+from prism_memory.recall.question import Question
 from prism_memory.types import (
     TRUST_OPTIONS,
     DeepRecalled,
@@ -26,6 +31,7 @@ from prism_memory.types import (
     Item,
     Options,
     Recalled,
+    Scoring,
 )
 from tests.rerankers import OVERLAP
 
@@ -43,8 +49,14 @@ CONFIGURED: Final = {
         "default": {"BACKEND": "prism_memory.backends.minilm.MiniLMEmbedder"}
     },
     "RERANKERS": {"cross": {"BACKEND": OVERLAP}},
-    "TRANSFORMERS": {"small": {"BACKEND": "tests.test_docs_recall.Words"}},
-    "GRADERS": {"small": {"BACKEND": "tests.test_docs_recall.Content"}},
+    "TRANSFORMERS": {
+        "small": {"BACKEND": "tests.test_docs_recall.Words"},
+        "house": {"BACKEND": "docs_recall_page.Thesaurus"},
+    },
+    "GRADERS": {
+        "small": {"BACKEND": "tests.test_docs_recall.Content"},
+        "house": {"BACKEND": "docs_recall_page.WantsTheTown"},
+    },
     "GRADER": "small",
 }
 
@@ -139,13 +151,42 @@ def test_every_field_of_an_answer_is_told_of(
     assert told >= {field.name for field in fields(answer)} - base
 
 
+def test_the_page_tells_how_many_candidates_each_leg_lists() -> None:
+    row = re.compile(r"^\| (\d+) to (\d+) \| (\d+) \| (\d+) \|$", re.MULTILINE)
+    told = [tuple(map(int, cells)) for cells in row.findall(PAGE)]
+
+    assert [k for a, b, _, _ in told for k in range(a, b + 1)] == [*range(1, 33)]
+    for first, last, plain, reordered in told:
+        for k in range(first, last + 1):
+            assert Question("?", k).candidate_rows == plain
+            for asked in (
+                Question("?", k, decay_days=1),
+                Question("?", k, diversity=0.5),
+                Question("?", k, scoring=Scoring(importance_weight=0.1)),
+            ):
+                assert asked.candidate_rows == reordered
+    assert f"With a reranker they are {RERANKED_AT_LEAST} at least." in PAGE
+
+
+def test_what_may_not_be_null_over_http_is_listed() -> None:
+    page = (CHECKOUT / "docs" / "rest.md").read_text("utf-8")
+    listed = page.partition("cannot be null here:")[2].partition("and what stands")[0]
+
+    fields_of = {**RecallInput().fields, **DeepRecallInput().fields}
+    refused = {name for name, field in fields_of.items() if not field.allow_null}
+    assert {*re.findall(r"`(\w+)`", listed)} == refused
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_page_runs_and_prints_what_it_shows(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.PRISM_MEMORY = CONFIGURED
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    names: dict[str, Any] = {"os": os, "__name__": "docs"}
+    page = ModuleType("docs_recall_page")  # where the settings find its classes
+    monkeypatch.setitem(sys.modules, page.__name__, page)
+    names = vars(page)
+    names["os"] = os
     compared = 0
 
     for code, shown in BLOCKS:

@@ -59,7 +59,9 @@ class Options(TypedDict, total=False):
 
         message_range: Rows shown before and after each hit, 0..4. One query more.
         explain: Say of each hit why it is where it is. One query more.
-        deadline_seconds: Longest the call may take, above 0.
+        deadline_seconds: Longest the call may take, above 0. A provider is told what is
+            left, and nothing interrupts one that overruns it: the call then ends when
+            that does.
         cancelled: Asked between steps; True stops there.
         reinforce: Strengthen the hits, later and in the background.
     """
