@@ -154,7 +154,7 @@ class TestHolds:
         memory = make_memory(make_scope(owner="new") if level == "nowhere" else None)
         make_record("a turn", fields={"source": SourceRef("chat")})
         source = Record.objects.exclude(source=None).get().source_id
-        memory.hold(**({"source": source} if level == "source" else {}))
+        memory.hold(source=source if level == "source" else None)
         row = LegalHold.objects.get()
         assert root.get(links.row_page(row)).status_code == 200
         assert root.get(links.row_page(row, "release")).status_code == 200

@@ -85,6 +85,7 @@ def test_says_what_was_found_pruned_and_sealed(root: Client) -> None:
     assert row.violations == 1
     detail = root.get(links.row_page(row)).text
     assert row.sha256.hex() in detail
+    assert row.content is not None
     assert row.content.hex() in detail
 
 

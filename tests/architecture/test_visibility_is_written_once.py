@@ -47,6 +47,7 @@ AROUND_THE_RULE: Final = {
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
     " withheld rows too, whose words ``loaded`` leaves out.",
+    "admin.holds._target": "The source or scope that a hold is on; no records.",
     "governance.erasure.foresee._count": "Counts what would go; shows no row.",
     "governance.erasure.foresee.foresee": "As _count.",
     "governance.erasure.leftovers._counted": "Counts what is left; shows no row.",
@@ -105,6 +106,7 @@ RAW_SQL: Final = {
     "indexing.claim": "The text that an embedder shall see, also of hidden rows: a"
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
+    "indexing.page_of_texts": "As indexing.claim: a rebuild makes all vectors anew.",
     "indexing.table_sizes": "Bytes of the table.",
     "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
     "integrity.locked": "Signatures of rows that an operator vouches for; shows none.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def remember_marked(place: int) -> uuid.UUID:
     return record_id
 
 
-DOORS = {
+DOORS: dict[str, Any] = {
     "memory": partial(memory_calls, make_memory()),
     "lifecycle": lifecycle_calls,
 }

@@ -27,7 +27,7 @@ from tests.governance.trail import (
 pytestmark = pytest.mark.django_db
 
 COPIED = [
-    field.column
+    str(field.column)
     for field in Record._meta.concrete_fields
     if field.attname not in {"id", "search"}
 ]
@@ -75,7 +75,7 @@ def forget(ids: list[uuid.UUID]) -> None:
     )
 
 
-def columns_of(record_id: uuid.UUID) -> dict[str, Any]:
+def columns_of(record_id: uuid.UUID) -> Any:
     (row,) = Record.objects.filter(tenant="acme", id=record_id).values(*COPIED)
     return row
 
@@ -215,7 +215,8 @@ def insert(source: uuid.UUID, record_id: uuid.UUID, **changes: str) -> None:
 def snapshot() -> dict[Any, list[dict[str, Any]]]:
     models = (Record, AuditEvent, AuditSeal, ManifestBlock)
     return {
-        model: list(model.objects.filter(tenant="acme").values()) for model in models
+        model: [*map(dict, model.objects.filter(tenant="acme").values())]
+        for model in models
     }
 
 

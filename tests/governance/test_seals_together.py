@@ -140,7 +140,7 @@ def take() -> None:
 def test_content_is_sealed_beside_those_who_write_and_forget(settings: Any) -> None:
     settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "INTEGRITY_KEYS": KEYS}
     ids = remember(*(f"Text {n}." for n in range(60)))
-    work = [partial(write, 1), partial(write, 2), take, take]
+    work: list[Any] = [partial(write, 1), partial(write, 2), take, take]
     together([*work, partial(forget, ids[:20]), partial(correct, ids[20:30])])
     take()
     assert not wrongs(content=True)

@@ -284,7 +284,7 @@ class TestWrites:
         assert state_of(record_id) is State.INTACT
 
 
-DOORS = {
+DOORS: dict[str, Any] = {
     "memory": partial(memory_calls, make_memory()),
     "lifecycle": lifecycle_calls,
 }

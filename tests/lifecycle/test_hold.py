@@ -32,7 +32,7 @@ def source_of(record_id: uuid.UUID) -> uuid.UUID:
 
 
 def place(level: str, record_id: uuid.UUID, **given: Any) -> Any:
-    at = {
+    at: dict[str, Any] = {
         "record": {"record": record_id},
         "source": {"source": source_of(record_id)},
         "scope": {},
@@ -160,7 +160,7 @@ class TestPlacing:
         for scope in (*BESIDE, *CHAIN[1:]):
             for one in (wanted, uuid.uuid4()):
                 with pytest.raises(NotVisible):
-                    make_memory(scope).hold(**{kind: one})
+                    make_memory(scope).hold(**{kind: one})  # type: ignore[arg-type] # of either
         assert counts() == before
 
     def test_the_audit_says_who_and_why(self, record_id: uuid.UUID) -> None:

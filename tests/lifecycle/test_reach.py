@@ -97,7 +97,7 @@ def test_the_database_walks_as_the_model(
     roots, edges = graph
     tenant = f"t-{uuid.uuid4()}"
     refs = write(edges, tenant)
-    place = {"using": "default", "tenant": tenant}
+    place: dict[str, Any] = {"using": "default", "tenant": tenant}
     expected = {refs[n]: away for n, away in naive(roots, set(edges)).items()}
     named = [refs[n] for n in roots]
     assert dict(walk(roots=named, **place).distance) == expected
@@ -210,7 +210,7 @@ class TestCaps:
     def test_what_pages_knows_no_cap(self) -> None:
         """B149."""
         records = chain(12)
-        place = {"using": "default", "tenant": "acme"}
+        place: dict[str, Any] = {"using": "default", "tenant": "acme"}
         hold_lineage(alone=True, **place)
         done = remove(
             ids=[records[0].id, records[4].id],

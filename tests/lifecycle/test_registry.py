@@ -103,7 +103,7 @@ def test_it_leaves_the_rows_of_others() -> None:
     after = counts()
     gone = {name: before[name] - after[name] for name in before}
     assert {n: c for n, c in gone.items() if c > 0} == dict(done.rows)
-    assert make_memory().get(other.id)
+    assert make_memory().get(other.id).id == other.id
 
 
 def full_record() -> Record:

@@ -226,7 +226,6 @@ class Stress:
         space = indexing.active(
             using="default", alias="default", identity=embedder.identity
         )
-        assert space
         indexing.drain(
             using="default",
             tenant="acme",
