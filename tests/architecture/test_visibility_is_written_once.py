@@ -47,6 +47,7 @@ AROUND_THE_RULE: Final = {
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
     " withheld rows too, whose words ``loaded`` leaves out.",
+    "admin.holding._records": "Counts for a governor what a hold would keep.",
     "admin.holds._target": "The source or scope that a hold is on; no records.",
     "governance.erasure.foresee._count": "Counts what would go; shows no row.",
     "governance.erasure.foresee.foresee": "As _count.",
