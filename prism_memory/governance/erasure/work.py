@@ -32,7 +32,7 @@ from prism_memory.governance.erasure.position import State
 from prism_memory.governance.erasure.receipts import conclude
 from prism_memory.governance.erasure.target import Target
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.models import Record, Run
+from prism_memory.models import Run
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Actor, Erased
 
@@ -213,10 +213,9 @@ class Work:
         )
 
     def _with(self, gone: Gone, after: dict[str, Any]) -> State:
-        elsewhere = self._elsewhere(gone) if gone.kept else 0
-        beyond = copies.elsewhere(
-            using=self.using, target=self.target, scope_ids=gone.beyond
-        )
+        given: dict[str, Any] = {"using": self.using, "target": self.target}
+        elsewhere = places.count_elsewhere(**given, kept=gone.kept)
+        beyond = copies.elsewhere(**given, scope_ids=gone.beyond)
         return self.state.plus(
             gone.rows,
             after=after,
@@ -224,19 +223,6 @@ class Work:
             derived=self.state.derived + elsewhere,
             elsewhere=self.state.elsewhere | beyond,
         )
-
-    def _elsewhere(self, gone: Gone) -> int:
-        """Count the kept records that are no part of the target."""
-        ids = [record_id for record_id, _ in gone.kept]
-        if self.target.is_scope:
-            scopes = {scope_id for _, scope_id in gone.kept}
-            rows = ScopeRow.objects.using(self.using).filter(self.target.by_names())
-            mine = set(rows.filter(id__in=scopes).values_list("id", flat=True))
-            return sum(scope_id not in mine for _, scope_id in gone.kept)
-        if self.target.family == "record":
-            return len(ids)
-        found = Record.objects.using(self.using).filter(tenant=self.target.tenant)
-        return len(ids) - found.filter(id__in=ids, source_id=self.target.id).count()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
