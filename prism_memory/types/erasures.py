@@ -14,10 +14,28 @@ RECORDS: Final = "prism_memory_record"
 """Their table, as counts name it."""
 
 
+TOTALS: Final = (
+    "records",
+    "vectors",
+    "sources",
+    "scopes",
+    "shares",
+    "keys",
+    "traces",
+    "exports",
+)
+
+
 class Counted:
     """What counts say, in words: of a receipt, and of what is foreseen."""
 
     counts: Mapping[str, int]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Each of the counts below that is not 0, by its name."""
+        found = {name: int(getattr(self, name)) for name in TOTALS}
+        return {name: count for name, count in found.items() if count}
 
     @property
     def records(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
@@ -46,7 +46,7 @@ def remove_copy(*, using: str, run: Run, actor: Actor, hosted: bool) -> None:
     if not hosted:
         remove(using=using, run=run, actor=actor, at=timezone.now())
         return
-    given = {"using": using, "tenant": run.tenant, "run_id": run.id}
+    given: dict[str, Any] = {"using": using, "tenant": run.tenant, "run_id": run.id}
     later = partial(delete_run, **given, actor=actor, at=timezone.now())
     transaction.on_commit(later, using=using, robust=True)
 

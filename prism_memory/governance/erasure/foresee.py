@@ -133,7 +133,7 @@ class _Looking:
         roots = sql.SQL(named("erasure")[f"{self.target.family}_roots"])
         if self.target.is_scope:
             filled = roots.format(within=self.target.within).as_string(None)
-            roots = sql.SQL(filled)  # type: ignore[arg-type] # of our own texts
+            roots = sql.SQL(filled)
         statement = composed("erasure", "foreseen", held=held(), roots=roots)
         return queries.fetch(self.using, statement, self.target.parameters())
 

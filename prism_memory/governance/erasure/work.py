@@ -95,15 +95,16 @@ class Work:
     def _copies(self, *, counted: bool) -> None:
         """Remove the exports that may hold some of it."""
         for run in self._exports():
-            given = {"using": self.using, "run": run, "actor": self.actor}
-            copies.remove_copy(**given, hosted=self.hosted)
+            given: dict[str, Any] = {"using": self.using, "actor": self.actor}
+            copies.remove_copy(**given, run=run, hosted=self.hosted)
             if counted:
                 counts = Counter({copies.EXPORTS: 1})
                 self._went_on(self._note(self.state.plus(counts)))
 
     def _exports(self) -> list[Run]:
-        given = {"target": self.target, "elsewhere": self.state.elsewhere}
-        return copies.copies_of(using=self.using, **given)
+        return copies.copies_of(
+            using=self.using, target=self.target, elsewhere=self.state.elsewhere
+        )
 
     def _named(self) -> bool:
         """Remove a page of what bears the names; tell whether there was any."""
