@@ -13,9 +13,10 @@ from django.utils import timezone
 from prism_memory import lifecycle
 from prism_memory.errors import Misconfigured
 from prism_memory.governance import erasure
+from prism_memory.governance.erasure import receipts
 from prism_memory.governance.erasure import work as erasing_work
 from prism_memory.models import ErasureReceipt, Run
-from prism_memory.types import Entry, Lineage, Scope, SourceRef
+from prism_memory.types import Entry, Kind, Lineage, Scope, SourceRef
 from tests.factories import make_memory, remember_one
 from tests.governance.erasing import ADA, CHAT, OPERATOR, erase
 from tests.governance.stored import files, run_export
@@ -58,7 +59,7 @@ def test_exports_at_below_and_above_go_with_a_scope(folder: Path, level: Scope) 
 @pytest.mark.parametrize("what", ["record", "source"])
 def test_exports_go_with_a_record_or_a_source(folder: Path, what: str) -> None:
     memory = make_memory(CHAT)
-    entry = Entry("More.", kind="turn", source=SourceRef("doc"))
+    entry = Entry("More.", kind=Kind.TURN, source=SourceRef("doc"))
     (record,) = memory.remember(entry).accepted
     states = {scope: run_export(make_memory(scope)) for scope in EVERYWHERE}
     given = {"record": record} if what == "record" else {"source": "doc"}
@@ -104,7 +105,7 @@ def test_an_export_that_begins_while_places_go_is_caught(folder: Path) -> None:
 def test_an_export_that_begins_in_the_last_transaction_is_caught(
     folder: Path, monkeypatch: Any
 ) -> None:
-    conclude = erasing_work.conclude
+    conclude = receipts.conclude
 
     def late(**given: Any) -> Any:
         run_export(make_memory(TENANT))
