@@ -47,6 +47,7 @@ AROUND_THE_RULE: Final = {
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
     " withheld rows too, whose words ``loaded`` leaves out.",
+    "admin.holding._records": "Counts for a governor what a hold would keep.",
     "admin.holds._target": "The source or scope that a hold is on; no records.",
     "governance.erasure.foresee._Looking._rows": "Counts what would go; no row shown.",
     "governance.erasure.leftovers._counted": "Counts what is left; shows no row.",
@@ -73,6 +74,7 @@ AROUND_THE_RULE: Final = {
 RAW_SQL: Final = {
     "admin.count_records": "Counts a scope's rows for its governor; no content.",
     "admin.count_records_of_sources": "As count_records, by source.",
+    "audit.unaccounted": "Whether records are there that a deletion was to take; ids only.",
     "around.adjacent": "Hits by {visible}; rows beside them by the walks below.",
     "around.explain": "Has {visible}.",
     "around.in_scope": "Each way has {seen}.",

@@ -439,7 +439,14 @@ class TestPrune:
         prune(reason="a year is over")
         told = AuditEvent.objects.get(tenant="acme", action="audit.prune")
         assert (told.actor, told.reason) == ("user:1", "a year is over")
-        assert told.detail == {"events": 9, "seals": 3, "through": 3}
+        sha256 = AuditSeal.objects.get(tenant="acme", number=3).sha256.hex()
+        assert told.detail == {
+            "events": 9,
+            "seals": 3,
+            "through": 3,
+            "sha256": sha256,
+            "days": 30,
+        }
 
     def test_keeps_a_seal_with_one_young_event(self) -> None:
         act(2)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from psycopg import sql
 
+from prism_memory import audit
 from prism_memory.access import held
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
@@ -77,7 +78,8 @@ def place_of(row: Mapping[str, Any]) -> dict[str, Any]:
 def remove_page(
     *,
     using: str,
-    tenant: str,
+    target: Target,
+    run_id: uuid.UUID,
     ids: Sequence[uuid.UUID],
     actor: Actor,
     at: dt.datetime,
@@ -95,6 +97,7 @@ def remove_page(
             its far end, so that the rest can still be found.
         wait: For others' locks; else the first one raises.
     """
+    tenant = target.tenant
     reached = _derived(using, tenant, ids)
     refs = [f"{RECORD}{row['id']}" for row in reached]
     blocked = _mark(using, tenant, refs, actor, at)
@@ -115,6 +118,15 @@ def remove_page(
         row["scope_id"]
         for row in reached
         if row["id"] in doomed and row["id"] not in roots
+    )
+    audit.record(
+        using=using,
+        tenant=tenant,
+        actor=actor,
+        action="memory.erase_page",
+        target=target.ref,
+        at=at,  # of the tombstones: by it the event accounts for them
+        detail={"deleted": len(doomed), "refs": len(blocked), "run": str(run_id)},
     )
     return Gone(whole, Counter(rows), Counter(doomed.values()), beyond, kept)
 

@@ -205,7 +205,8 @@ class Work:
             return Gone()
         return remove_page(
             using=self.using,
-            tenant=self.target.tenant,
+            target=self.target,
+            run_id=self.run.id,
             ids=ids,
             actor=self.actor,
             at=timezone.now(),

@@ -161,6 +161,7 @@ exit codes:
         if options["record"]:
             self._vouch(using, options)
             return
+        trails = list(trails_of(options))
         found = [
             governance.sign_records(
                 using=using,
@@ -171,9 +172,13 @@ exit codes:
                 again=options["again"],
                 reason=options["reason"],
             )
-            for tenant in trails_of(options)
+            for tenant in trails
             if tenant
         ]
+        if "" in trails:
+            governance.tell_again(
+                using=using, tenant="", actor=os_actor(), at=timezone.now()
+            )
         rows = [{**one.findings.as_json(), **one.counts} for one in found]
         lines = [
             f"{name(one.findings.tenant)}: {one.signed:,} signed,"
