@@ -74,7 +74,7 @@ AROUND_THE_RULE: Final = {
 RAW_SQL: Final = {
     "admin.count_records": "Counts a scope's rows for its governor; no content.",
     "admin.count_records_of_sources": "As count_records, by source.",
-    "audit.unaccounted": "Whether records are there that a deletion was to take; ids only.",
+    "audit.unaccounted": "Whether what a deletion took is there; ids only.",
     "around.adjacent": "Hits by {visible}; rows beside them by the walks below.",
     "around.explain": "Has {visible}.",
     "around.in_scope": "Each way has {seen}.",
