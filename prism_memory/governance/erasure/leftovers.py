@@ -1,7 +1,8 @@
-"""Prove that nothing of an erased target is left in the app's tables.
+"""Prove that nothing of an erased target is left in the app's tables and exports.
 
 Two looks: for rows that bear the names or the id of the target where the registry says
-that they go; and for words that the operator kept, in every column of every table.
+that they go, and for files of exports that may hold it; and for words that the operator
+kept, in every column of every table, and in every file of the tenant's exports.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from django.apps import apps
 from django.db.models import Model, Q
 
 from prism_memory.db.tenancy import acting_for, for_tenant
+from prism_memory.governance.erasure.copies import EXPORTS
+from prism_memory.governance.erasure.files_left import count_files, count_files_with
 from prism_memory.governance.erasure.target import Target, find, named_tables
-from prism_memory.governance.erasure.words import count_in
+from prism_memory.governance.erasure.words import count_in, forms
 from prism_memory.governance.erasure.words import wanted as words_of
 from prism_memory.lifecycle.registry import (
     ERASURE,
@@ -45,8 +48,8 @@ class Leftover:
     """Rows that are still there.
 
     Args:
-        place: Table and column.
-        rows: How many.
+        place: Table and column, or ``exports``.
+        rows: How many; of ``exports``, files.
         why: ``target``, or ``words`` that were searched for; ``installation`` where
             they stand in rows of no tenant.
     """
@@ -67,7 +70,8 @@ def leftovers(
 ) -> list[Leftover]:
     """Return what is left of a target, and where words still stand in its tenant.
 
-    Reads every table of the app, row by row where words are given. What a hold keeps is
+    Reads every table of the app, row by row where words are given, and then every file
+    of the tenant's exports too. What a hold keeps is
     found too: the receipt says that it was kept.
 
     Args:
@@ -76,9 +80,14 @@ def leftovers(
 
     Raises:
         Invalid: As ``erase``.
+        Misconfigured: The storage of exports failed.
     """
     target = find(using=using, scope=scope, record_id=record_id, source_key=source_key)
-    found = [*_of_target(using, target), *_of_words(using, target.tenant, words)]
+    found = [
+        *_of_target(using, target),
+        Leftover(EXPORTS, count_files(using=using, target=target), "target"),
+        *_of_words(using, target.tenant, words),
+    ]
     return [one for one in found if one.rows]
 
 
@@ -135,3 +144,5 @@ def _of_words(using: str, tenant: str, words: Sequence[str]) -> Iterator[Leftove
                 found = count_in(using, model, owner, wanted)
             for column, rows in found.items():
                 yield Leftover(f"{table}.{column}", rows, why)
+    files = count_files_with(using=using, tenant=tenant, words=forms(wanted))
+    yield Leftover(EXPORTS, files, "words")
