@@ -18,7 +18,12 @@ from django.db.models import Model, Q
 from prism_memory.db.tenancy import acting_for, for_tenant
 from prism_memory.governance.erasure.copies import EXPORTS
 from prism_memory.governance.erasure.files_left import count_files, count_files_with
-from prism_memory.governance.erasure.target import Target, find, named_tables
+from prism_memory.governance.erasure.target import (
+    Target,
+    find,
+    holds_by_name,
+    named_tables,
+)
 from prism_memory.governance.erasure.words import count_in, forms
 from prism_memory.governance.erasure.words import wanted as words_of
 from prism_memory.lifecycle.registry import (
@@ -112,6 +117,8 @@ def _of_scope(using: str, target: Target) -> Iterator[Leftover]:
     tables: list[type[Model]] = [ScopeRow, *named_tables()]
     for model in tables:
         yield _counted(using, model, target.by_names(), "owner")
+    holds = holds_by_name(using=using, target=target)
+    yield Leftover("prism_memory_legalhold.owner", holds.count(), "target")
     places = ScopeRow.objects.using(using).filter(target.by_names())
     ids = [*places.values_list("id", flat=True), target.scope.id]
     for model, how in ERASURE.items():
