@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.errors import Invalid, NotVisible
-from prism_memory.lifecycle.tombstones import inherit
+from prism_memory.lifecycle.tombstones import inherit, lift_left
 from prism_memory.types import ReadMode, Scope
 
 RECORD = "record:"
@@ -22,14 +22,18 @@ def write_edges(
     scope: Scope,
     sources: Mapping[uuid.UUID, Sequence[str]],
     at: dt.datetime,
+    known: Set[uuid.UUID] = frozenset(),
+    anew: Set[uuid.UUID] = frozenset(),
 ) -> frozenset[uuid.UUID]:
     """Replace the lineage of records; return those whose lineage is another now.
 
-    What blocks a source blocks them too, from their first moment on. Three to six
-    queries.
+    What blocks a source blocks them too, from their first moment on; corrections of
+    what they no longer derive from do not any more. Two to seven queries.
 
     Args:
         sources: For each record, the ids that the caller gave.
+        known: Those that were there before.
+        anew: Those of them that have other words, whatever their lineage was.
 
     Raises:
         NotVisible: A ref names a record that is not in sight (B8).
@@ -51,8 +55,12 @@ def write_edges(
     changed = queries.fetch(using, sql["clear_lineage"], given)
     if edges:
         changed += queries.fetch(using, sql["insert_lineage"], given)
+    changed_ids = frozenset(row["record_id"] for row in changed)
+    if again := known & (changed_ids | anew):
+        lift_left(using=using, tenant=scope.tenant, record_ids=again, at=at)
+    if edges:
         inherit(using=using, tenant=scope.tenant, record_ids=list(sources), at=at)
-    return frozenset(row["record_id"] for row in changed)
+    return changed_ids
 
 
 def _resolve(using: str, scope: Scope, ids: Iterable[str]) -> dict[str, str]:
