@@ -6,8 +6,9 @@ import datetime as dt
 import uuid
 from collections.abc import Iterable, Mapping, Sequence, Set
 
+from prism_memory import access
 from prism_memory.db import queries
-from prism_memory.db.queries import named
+from prism_memory.db.queries import composed, named
 from prism_memory.errors import Invalid, NotVisible
 from prism_memory.lifecycle.tombstones import inherit, lift_left
 from prism_memory.types import ReadMode, Scope
@@ -36,9 +37,10 @@ def write_edges(
         anew: Those of them that have other words, whatever their lineage was.
 
     Raises:
-        NotVisible: A ref names a record that is not in sight (B8).
+        NotVisible: A ref names a record that is neither in sight (B8), nor shared
+            with this scope.
     """
-    refs = _resolve(using, scope, {i for ids in sources.values() for i in ids})
+    refs = _resolve(using, scope, {i for ids in sources.values() for i in ids}, at)
     edges = [
         (record_id, ref, position)
         for record_id, ids in sources.items()
@@ -63,10 +65,12 @@ def write_edges(
     return changed_ids
 
 
-def _resolve(using: str, scope: Scope, ids: Iterable[str]) -> dict[str, str]:
+def _resolve(
+    using: str, scope: Scope, ids: Iterable[str], at: dt.datetime
+) -> dict[str, str]:
     ids = list(ids)
     records = {i: _record_id(i) for i in ids if i.startswith(RECORD)}
-    _check_visible(using, scope, records.values())
+    _check_visible(using, scope, records.values(), at)
     inside = {i: f"{RECORD}{record_id}" for i, record_id in records.items()}
     keys = [i for i in ids if not i.startswith((RECORD, EXTERNAL))]
     found = _find_keys(using, scope, keys)
@@ -94,7 +98,9 @@ def _scope_ids(scope: Scope) -> list[uuid.UUID]:
     return [level.id for level in scope.visible(ReadMode.CHAIN)]
 
 
-def _check_visible(using: str, scope: Scope, ids: Iterable[uuid.UUID]) -> None:
+def _check_visible(
+    using: str, scope: Scope, ids: Iterable[uuid.UUID], at: dt.datetime
+) -> None:
     wanted = set(ids)
     if not wanted:
         return
@@ -104,8 +110,23 @@ def _check_visible(using: str, scope: Scope, ids: Iterable[uuid.UUID]) -> None:
         "ids": list(wanted),
     }
     rows = queries.fetch(using, named("remember")["resolve_ids"], given)
-    if {row["id"] for row in rows} != wanted:
+    beyond = wanted - {row["id"] for row in rows}
+    if beyond and beyond != _shared(using, scope, beyond, at):
         raise NotVisible(field="lineage.source_ids")
+
+
+def _shared(
+    using: str, scope: Scope, ids: Set[uuid.UUID], at: dt.datetime
+) -> set[uuid.UUID]:
+    """Return those that another thread shares with exactly ``scope``."""
+    given = {
+        "tenant": scope.tenant,
+        "ids": list(ids),
+        "at": at,
+        **access.child_parameters(scope=scope),
+    }
+    statement = composed("remember", "resolve_shared", shared=access.shared())
+    return {row["id"] for row in queries.fetch(using, statement, given)}
 
 
 def _find_keys(using: str, scope: Scope, keys: Sequence[str]) -> dict[str, str]:

@@ -231,6 +231,14 @@ SELECT record.id
    AND record.scope_id = ANY(%(scope_ids)s::uuid[])
    AND record.id = ANY(%(ids)s::uuid[]);
 
+-- name: resolve_shared
+-- Those of some ids that are shared with exactly the writer.
+SELECT record.id
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text
+   AND record.id = ANY(%(ids)s::uuid[])
+   AND {shared};
+
 -- name: clear_lineage
 -- What is given again stays as it is.
 DELETE FROM prism_memory_lineageedge AS edge
