@@ -136,7 +136,9 @@ class Settings:
         " when a Memory is made.",
     )
     REQUIRE_CONSENT = Setting(
-        default=False, help="Strict mode: recall only what was consented to explicitly."
+        default=False,
+        help="Strict mode: recall only what has a consent; chunks and facts have none"
+        " until it is given.",
     )
     IMPORTANCE_FROM: Setting[str] = Setting(
         "", help="Dotted path of f(reflection) -> float, run once at write time."

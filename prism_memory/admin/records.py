@@ -30,12 +30,19 @@ from prism_memory.admin.content import (
 )
 from prism_memory.admin.correct import correct_tools, correct_view
 from prism_memory.admin.filters import FilterForm
-from prism_memory.admin.forget import forget_tools, forget_view, hold_view
+from prism_memory.admin.forget import forget_tools, forget_view
+from prism_memory.admin.holding import hold_view
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.record_filters import RecordFilter
 from prism_memory.admin.record_sections import record_sections
+from prism_memory.admin.release import (
+    hiders,
+    kept_by,
+    release_tools,
+    release_view,
+)
 from prism_memory.admin.reveal import RevealForm, parts_shown, reveal_view
-from prism_memory.admin.scopes import scope_path
+from prism_memory.admin.scopes import scope_link
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.models import Record, Scope, Source
@@ -68,6 +75,7 @@ class RecordsAdmin(TenantAdmin):
             self.route("<path:object_id>/consent/", self.consent_view, "consent"),
             self.route("<path:object_id>/correct/", self.correct_view, "correct"),
             self.route("<path:object_id>/forget/", self.forget_view, "forget"),
+            self.route("<path:object_id>/release/", self.release_view, "release"),
             self.route("<path:object_id>/hold/", self.hold_view, "hold"),
         ]
 
@@ -120,11 +128,11 @@ class RecordsAdmin(TenantAdmin):
         context = super().list_context(request, place, form, window)
         if place.scope is None:
             scopes = links.list_page(Scope, tenant=place.tenant or "")
-            return context | {"scopes_page": scopes}
+            link = links.anchor(scopes, _("Scopes of this tenant"))
+            return context | {"scopes_link": link}
         source = context["form"].cleaned_data.get("source")
         return context | {
-            "scope_page": links.row_page(place.scope),
-            "scope_path": scope_path(place.scope),
+            "scope_link": scope_link(place.scope),
             "source_shown": shown(_source(place, source).key) if source else "",
         }
 
@@ -180,6 +188,7 @@ class RecordsAdmin(TenantAdmin):
     def row_tools(self, request: HttpRequest, row: Record) -> list[Tool]:
         return [
             *consent_tools(request, row),
+            *release_tools(request, row, _hiders(row)),
             *forget_tools(request, row),
             *correct_tools(request, row),
             Tool(_("Audit"), links.audit_of(row.tenant, f"record:{row.id}")),
@@ -190,6 +199,7 @@ class RecordsAdmin(TenantAdmin):
         if content is not None:
             return {"content": parts_shown(content)}
         return {
+            "kept_by": kept_by(row, _hiders(row)),
             "why_withheld": badges(
                 reasons(row, timezone.now(), is_edited=bool(edited([row])))
             ),
@@ -211,6 +221,10 @@ class RecordsAdmin(TenantAdmin):
         """Say what goes, ask why, then forget."""
         return forget_view(self, request, self.object_or_404(request, object_id))
 
+    def release_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Say what follows, ask why, then end what a forgetting hid and keeps."""
+        return release_view(self, request, self.object_or_404(request, object_id))
+
     def hold_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask what for and why, then hold."""
         return hold_view(self, request, self.object_or_404(request, object_id))
@@ -228,6 +242,14 @@ class RecordsAdmin(TenantAdmin):
         if not request.user.has_perm("prism_memory.change_record"):
             raise PermissionDenied
         return correct_view(self, request, row)
+
+
+def _hiders(row: Any) -> list[str]:  # noqa: ANN401 - a Record with what hides it
+    """Return what hides and keeps a record, asked once."""
+    if not hasattr(row, "hiders"):
+        row.hiders = hiders(row)
+    found: list[str] = row.hiders
+    return found
 
 
 def _source(place: Place, source_id: uuid.UUID) -> Source:

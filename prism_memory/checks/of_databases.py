@@ -26,7 +26,7 @@ SCOPED: Final = {
     "prism_memory_record": ("tenant", "scope_id"),
     "prism_memory_embedding": ("tenant", "scope_id"),
     "prism_memory_lineageedge": ("tenant",),
-    "prism_memory_tombstone": ("tenant",),
+    "prism_memory_tombstone": ("tenant", "scope_id"),
     "prism_memory_run": ("tenant",),
     "prism_memory_auditevent": ("tenant",),
     "prism_memory_auditseal": ("tenant",),

@@ -28,6 +28,10 @@ C = TypeVar("C")
 
 NAME: Final = "prism_memory.tenant"
 
+INSTALLATION: Final = "\x1finstallation"
+"""What stands there for the rows of the installation, whose tenant is empty: an empty
+setting is what a connection has after its first use."""
+
 EXCHANGE: Final = "SELECT current_setting(%s, true), set_config(%s, %s, true)"
 
 
@@ -121,10 +125,11 @@ def guard(
         return execute(sql, params, many, context)
     connection: BaseDatabaseWrapper = context["connection"]
     if connection.in_atomic_block or not connection.get_autocommit():
-        acting.before.setdefault(connection.alias, _exchange(connection, acting.tenant))
+        before = _exchange(connection, acting.tenant or INSTALLATION)
+        acting.before.setdefault(connection.alias, before)
         return execute(sql, params, many, context)
     with transaction.atomic(using=connection.alias):
-        _exchange(connection, acting.tenant)
+        _exchange(connection, acting.tenant or INSTALLATION)
         return execute(sql, params, many, context)
 
 

@@ -13,15 +13,18 @@ from typing import Final
 
 from django.apps import apps
 from django.db import connections, transaction
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import CompositePrimaryKey, Model
 from psycopg import sql
 
 from prism_memory.db import queries
 from prism_memory.db.constraints import TenantKey
 from prism_memory.db.queries import named
+from prism_memory.db.tenancy import INSTALLATION
 from prism_memory.errors import Invalid, Misconfigured
 
 POLICY: Final = "prism_memory_tenant"
+MIGRATIONS: Final = MigrationRecorder.Migration._meta.db_table  # noqa: SLF001
 
 
 @dataclass(frozen=True)
@@ -162,15 +165,16 @@ def _unbound(*, superuser: bool, bypasses: bool, owns: bool) -> str:
 
 
 def _check_bound(using: str, role: str) -> None:
-    rows = queries.fetch(using, named("row_security")["role"], {"role": role})
+    owners = sorted({table.owner for table in status(using=using).tables})
+    given = {"role": role, "owners": owners}
+    rows = queries.fetch(using, named("row_security")["role"], given)
     if not rows:
         message = "There is no such role in the database."
         raise Invalid(message, field="role")
-    owners = {table.owner for table in status(using=using).tables}
     why = _unbound(
         superuser=rows[0]["superuser"],
         bypasses=rows[0]["bypasses"],
-        owns=role in owners,
+        owns=rows[0]["owns"],
     )
     if why:
         message = f"No policy would bind this role: {why}."
@@ -181,6 +185,8 @@ def _grant(using: str, role: str) -> None:
     names = [model._meta.db_table for model in _models()]  # noqa: SLF001
     for name in names:
         _run(using, "grant", name, role=sql.Identifier(role))
+    # Whether all is migrated is asked by the site's own check of readiness.
+    _run(using, "grant_reading", MIGRATIONS, role=sql.Identifier(role))
     found = queries.fetch(using, named("row_security")["sequences"], {"tables": names})
     for row in found:
         _run(using, "grant_sequence", row["name"], role=sql.Identifier(role))
@@ -188,7 +194,10 @@ def _grant(using: str, role: str) -> None:
 
 def _run(using: str, name: str, table: str, **parts: sql.Composable) -> None:
     statement = sql.SQL(named("row_security")[name]).format(
-        table=sql.Identifier(table), policy=sql.Identifier(POLICY), **parts
+        table=sql.Identifier(table),
+        policy=sql.Identifier(POLICY),
+        nobody=sql.Literal(INSTALLATION),
+        **parts,
     )
     with connections[using].cursor() as cursor:
         cursor.execute(statement.as_string(None))

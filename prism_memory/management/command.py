@@ -18,7 +18,7 @@ from django.core.management.base import (
 )
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import Error, InterfaceError, OperationalError, ProgrammingError
-from psycopg.errors import UndefinedColumn, UndefinedTable
+from psycopg.errors import InsufficientPrivilege, UndefinedColumn, UndefinedTable
 
 from prism_memory.errors import PrismMemoryError
 from prism_memory.management.progress import Stream
@@ -117,6 +117,8 @@ def _of_the_database(error: Error) -> str:
     """
     if isinstance(error.__cause__, (UndefinedTable, UndefinedColumn)):
         return "The tables do not exist, or are of an older version: run migrate."
+    if isinstance(error.__cause__, InsufficientPrivilege):
+        return "The role that asks may not do this; the owner of the tables may."
     if isinstance(error, ProgrammingError):
         return ""
     return f"The database cannot be asked ({type(error).__name__}); is it up?"
@@ -128,6 +130,11 @@ def os_actor() -> Actor:
         return Actor(f"command:{getpass.getuser()}")
     except (KeyError, OSError):  # a container's user may have no name
         return Actor("command")
+
+
+def counted(count: int, word: str) -> str:
+    """Return ``1 record`` or ``1,204 records``."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

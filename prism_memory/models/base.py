@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable
-from typing import Any
+from functools import reduce
+from operator import and_
+from typing import Any, Final
 
 from django.db import models
 from django.db.models import Q
@@ -13,12 +16,26 @@ from prism_memory.db.expressions import OctetLength
 from prism_memory.db.fields import TenantField
 from prism_memory.types import NAME_BYTES, uuid7
 
+CALENDAR: Final = (
+    dt.datetime(1, 1, 1, tzinfo=dt.UTC),
+    dt.datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=dt.UTC),
+)
+"""What Python's times can hold; PostgreSQL's go further, and to infinity."""
+
 
 def at_most_a_name(field: str, name: str) -> models.CheckConstraint:
     """Return a check that ``field`` is at most 256 bytes: what a btree entry holds."""
     return models.CheckConstraint(
         condition=LessThanOrEqual(OctetLength(field), NAME_BYTES), name=name
     )
+
+
+def in_calendar(*fields: str, name: str) -> models.CheckConstraint:
+    """Return a check that times can be read: none is infinite or beyond year 9999."""
+    within = (
+        Q(**{f"{f}__isnull": True}) | Q(**{f"{f}__range": CALENDAR}) for f in fields
+    )
+    return models.CheckConstraint(condition=reduce(and_, within), name=name)
 
 
 def one_of(field: str, choices: type[models.TextChoices], name: str) -> Any:

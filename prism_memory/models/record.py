@@ -11,7 +11,7 @@ from prism_memory.db.constraints import TenantKey, TenantReference
 from prism_memory.db.expressions import RecordSearchVector
 from prism_memory.db.fields import IdentityField, NameField, TenantForeignKey
 from prism_memory.db.languages import LANGUAGES
-from prism_memory.models.base import TenantModel, at_most_a_name, one_of
+from prism_memory.models.base import TenantModel, at_most_a_name, in_calendar, one_of
 from prism_memory.models.choices import (
     ConsentScopeChoice,
     ConsentSourceChoice,
@@ -134,6 +134,11 @@ class Record(TenantModel):
                 | Q(valid_from__isnull=True)
                 | Q(valid_to__gt=F("valid_from")),
                 name="prism_memory_record_validity",
+            ),
+            in_calendar(
+                *("happened_at", "created_at", "changed_at", "granted_at"),
+                *("revoked_at", "retired_at", "expires_at", "valid_from", "valid_to"),
+                name="prism_memory_record_calendar",
             ),
             models.CheckConstraint(
                 condition=~Q(kind="chunk") | Q(source__isnull=False),

@@ -7,6 +7,7 @@ what it took its time over is looked at once more before it is shown.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -32,6 +33,9 @@ from prism_memory.types import Recalled
 
 RERANKED_AT_LEAST: Final = 64
 """Candidates of each leg where a reranker chooses among them."""
+
+NOTICED_MILLISECONDS: Final = 100.0
+"""So long a provider may take before what expired meanwhile is looked for."""
 
 UNEMBEDDED: Final = "some records have no vector yet"
 WITHHELD: Final = "some records are withheld: their signatures are not theirs"
@@ -74,6 +78,8 @@ def recall(
             check_share(using, shared)
     with clock.step("embed") as left:
         asked, degraded = ask(question, providers, left)
+    reader = _after(reader, clock.timings["embed"])
+    shared = None if shared is None else _after(shared, clock.timings["embed"])
     rows = question.candidate_rows
     if providers.reranker is not None:
         rows = max(rows, RERANKED_AT_LEAST)
@@ -103,6 +109,16 @@ def recall(
         timings_ms=clock.timings,
     )
     return search.told(answer)
+
+
+def _after(reader: Reader, milliseconds: float) -> Reader:
+    """Return the reader as of later: what expired while a provider worked is over.
+
+    Only where it was long: who was quick sees by the moment of the call.
+    """
+    if milliseconds < NOTICED_MILLISECONDS:
+        return reader
+    return replace(reader, at=reader.at + dt.timedelta(milliseconds=milliseconds))
 
 
 @dataclass(frozen=True)

@@ -11,24 +11,24 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 
-from prism_memory import indexing, tasks
+from prism_memory import audit, indexing, lifecycle, tasks
 from prism_memory.db import tenancy
 from prism_memory.db.tenancy import acting_for
 from prism_memory.errors import Invalid, Misconfigured
 from prism_memory.governance import row_security
 from prism_memory.governance.retention.policies import create_policy
-from prism_memory.models import AuditSeal, EmbeddingSpace, Record, Run
+from prism_memory.models import AuditEvent, AuditSeal, EmbeddingSpace, Record, Run
 from prism_memory.types import Actor, Rules, Scope
 from tests.architecture.test_every_statement_names_the_tenant import (
     lifecycle_calls,
     memory_calls,
 )
 from tests.capture import tenant_models
-from tests.factories import make_memory, make_scope, remember_one
+from tests.factories import NOON, make_memory, make_scope, make_trace, remember_one
 
 ROLE = "prism_memory_site"
 
@@ -79,9 +79,30 @@ def test_a_raw_cursor_sees_the_tenant_at_work_and_no_other() -> None:
 
 @pytest.mark.usefixtures("site")
 def test_who_acts_for_no_tenant_sees_nothing() -> None:
-    remember_one("tea")
+    """Nor the rows of the installation, on a connection that was used before."""
+    record_id = remember_one("tea")
+    make_memory().set_consent(record_id, visible=True)
+    audit.record(
+        using="default", tenant="", actor=Actor(), action="x", target="y", at=NOON
+    )
+    assert now() == ""  # as it is after the first use
     assert stored() == []
-    assert not Record.objects.exists()
+    for model in (Record, AuditEvent, Run):
+        assert not model._default_manager.exists()
+    with acting_for(""):
+        assert [event.tenant for event in AuditEvent.objects.all()] == [""]
+        assert stored() == []
+
+
+@pytest.mark.usefixtures("site")
+def test_no_row_of_the_installation_is_written_for_no_tenant() -> None:
+    refused = pytest.raises(ProgrammingError, match="row-level security")
+    with refused, transaction.atomic():
+        ask(
+            "INSERT INTO prism_memory_run (id, tenant, kind, target, state, cursor,"
+            " counts, actor, error) VALUES (gen_random_uuid(), '', 'x', '', 'running',"
+            " '{}', '{}', 'a', '')"
+        )
 
 
 @pytest.mark.usefixtures("site")
@@ -213,6 +234,13 @@ def test_a_role_that_no_policy_binds_is_refused() -> None:
     ask(f"CREATE ROLE {ROLE} BYPASSRLS")
     with pytest.raises(Misconfigured, match="BYPASSRLS"):
         row_security.enable(using="default", role=ROLE)
+    ask(f"ALTER ROLE {ROLE} NOBYPASSRLS")
+    ask("CREATE ROLE prism_memory_owner")
+    ask("GRANT CREATE ON SCHEMA public TO prism_memory_owner")
+    ask("ALTER TABLE prism_memory_record OWNER TO prism_memory_owner")
+    ask(f"GRANT prism_memory_owner TO {ROLE}")
+    with pytest.raises(Misconfigured, match="owns the tables"):
+        row_security.enable(using="default", role=ROLE)
     with pytest.raises(Invalid, match="no such role"):
         row_security.enable(using="default", role="nobody_of_this_name")
     assert not row_security.status(using="default").on
@@ -306,3 +334,30 @@ def test_the_tasks_of_beat_work_for_every_tenant(settings: Any) -> None:
         with acting_for(tenant):
             assert AuditSeal.objects.filter(tenant=tenant).exists()
             assert not Record.objects.filter(tenant=tenant).exists()
+
+
+@pytest.mark.usefixtures("site")
+def test_the_commands_of_traces_find_them() -> None:
+    remember_one("tea")
+    trace = make_trace()
+    lifecycle.write_trace(using="default", trace=trace)
+    for action, given in (("list", []), ("show", [str(trace.id)])):
+        text = io.StringIO()
+        call_command("prism_memory_trace", action, *given, tenant="acme", stdout=text)
+        assert str(trace.id) in text.getvalue()
+
+
+@pytest.mark.usefixtures("site")
+def test_the_sites_role_is_told_what_it_may_not() -> None:
+    with pytest.raises(CommandError, match="owner"), transaction.atomic():
+        call_command("prism_memory_rls", "disable")
+
+
+@pytest.mark.usefixtures("site")
+def test_a_nested_tenant_leaves_the_hosts_setting_as_it_was() -> None:
+    ask("SELECT set_config('prism_memory.tenant', 'hosts', true)")
+    with acting_for("acme"):
+        with acting_for("globex"):
+            stored()
+        stored()
+    assert now() == "hosts"

@@ -542,7 +542,7 @@ def test_the_command_exports_to_the_storage(run: Any, folder: Path) -> None:
     make_record("No consent.", scope=ADAS, visible=None)
     result = run("prism_memory_export", "--tenant=acme", "--owner=ada")
     assert result.code == 0
-    assert result.out.startswith("13 records in 1 parts of export ")
+    assert result.out.startswith("13 records in 1 part of export ")
     assert "Left out: 1 no_consent." in result.out
     assert len(lines(folder)) == 13
     told = run("prism_memory_export", "--tenant=acme", "--owner=ada", "--json").json
@@ -612,7 +612,7 @@ def test_the_legal_copy_is_said_in_the_audit(run: Any, folder: Path) -> None:
     make_record("No consent.", scope=ADAS, visible=None)
     words = ["--include-unconsented", "--reason=Request 12"]
     result = run("prism_memory_export", "--tenant=acme", "--owner=ada", *words)
-    assert result.out.startswith("1 records in 1 parts")
+    assert result.out.startswith("1 record in 1 part ")
     start = AuditEvent.objects.get(tenant="acme", detail__phase="start")
     assert (start.reason, start.detail["include_unconsented"]) == ("Request 12", True)
 

@@ -102,6 +102,17 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     "record_trust": [("record", "trust", "admin"), ("record", "trust", "")],
     "record_gate": [("record", "gate", ""), ("record", "gate", "closed")],
     "record_language": [("record", "language", "klingon")],
+    "record_calendar": [
+        ("record", "happened_at", "infinity"),
+        ("record", "created_at", "-infinity"),
+        ("record", "changed_at", "10000-01-01T00:00:00Z"),
+        ("record", "granted_at", "20000-01-01T00:00:00Z"),
+        ("record", "revoked_at", "0001-01-01T00:00:00Z BC"),
+        ("record", "retired_at", "infinity"),
+        ("record", "expires_at", "infinity"),
+        ("record", "valid_from", "-infinity"),
+        ("record", "valid_to", "infinity"),
+    ],
     "record_importance": [
         ("record", "importance", -0.001),
         ("record", "importance", 1.001),

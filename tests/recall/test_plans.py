@@ -69,6 +69,7 @@ def plan(statement: str, given: Mapping[str, Any], *, generic: bool) -> str:
             names = [*dict.fromkeys(re.findall(r"%\((\w+)\)s", statement))]
             places = {name: f"${number}" for number, name in enumerate(names, 1)}
             values = ", ".join(f"%({name})s" for name in names)
+            cursor.execute("DEALLOCATE ALL")  # a plan test before left its own
             cursor.execute(f"PREPARE asked AS {statement % places}")
             cursor.execute(f"{explain} EXECUTE asked ({values})", given)
         lines = [line for (line,) in cursor.fetchall()]

@@ -139,16 +139,18 @@ coalesce(record.changed_at > %(known_at)s::timestamptz, FALSE)
                   FROM prism_memory_scope AS place
                  WHERE place.tenant = record.tenant AND place.id = record.scope_id
                 OFFSET 0) AS home
-     JOIN prism_memory_legalhold AS kept
-       ON kept.tenant = record.tenant
-      AND kept.level = 'scope'
-      AND kept.released_at IS NULL
-      AND kept.owner = ANY(ARRAY['', home.owner])
-      AND (kept.owner, kept.agent, kept.thread) IN (
-            ('', '', ''),
-            (home.owner, '', ''),
-            (home.owner, home.agent, ''),
-            (home.owner, home.agent, home.thread))
+    CROSS JOIN LATERAL (
+          SELECT FROM prism_memory_legalhold AS kept
+           WHERE kept.tenant = record.tenant
+             AND kept.level = 'scope'
+             AND kept.released_at IS NULL
+             AND kept.owner = ANY(ARRAY['', home.owner])
+             AND (kept.owner, kept.agent, kept.thread) IN (
+                   ('', '', ''),
+                   (home.owner, '', ''),
+                   (home.owner, home.agent, ''),
+                   (home.owner, home.agent, home.thread))
+          OFFSET 0) AS over_it
    OFFSET 0)
  OR EXISTS (
    SELECT FROM prism_memory_tombstone AS stone

@@ -269,7 +269,42 @@ walk(ref) AS (
            FROM prism_memory_lineageedge AS edge
           WHERE edge.tenant = %(tenant)s::text AND edge.source_ref = walk.ref
          OFFSET 0) AS edge)
-SELECT record.id, {held} AS held, ({roots}) IS TRUE AS mine
+SELECT record.id, record.scope_id, record.kind, {held} AS held,
+       ({roots}) IS TRUE AS mine
   FROM walk
   JOIN prism_memory_record AS record
     ON record.tenant = %(tenant)s::text AND record.id = substr(walk.ref, 8)::uuid;
+
+-- name: foreseen_sources
+-- Sources that would go: in no covered scope, with no hold, and with no record that a
+-- hold keeps.
+SELECT source.id
+  FROM prism_memory_source AS source
+  JOIN prism_memory_scope AS place
+    ON place.tenant = source.tenant AND place.id = source.scope_id
+ WHERE source.tenant = %(tenant)s::text AND {within}
+   AND (%(source_id)s::uuid IS NULL OR source.id = %(source_id)s::uuid)
+   AND NOT {covered}
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_record AS record
+          WHERE record.tenant = source.tenant AND record.source_id = source.id
+            AND {held})
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_legalhold AS kept
+          WHERE kept.tenant = source.tenant
+            AND kept.target_ref = 'source:' || source.id::text
+            AND kept.released_at IS NULL);
+
+-- name: foreseen_places
+-- Scopes that no hold covers; those that would hold nothing any more go.
+SELECT place.id,
+       NOT EXISTS (
+         SELECT FROM prism_memory_record AS record
+          WHERE record.tenant = place.tenant AND record.scope_id = place.id
+            AND {held})
+       AND NOT EXISTS (
+         SELECT FROM prism_memory_source AS source
+          WHERE source.tenant = place.tenant AND source.scope_id = place.id
+            AND source.id <> ALL(%(sources)s::uuid[])) AS goes
+  FROM prism_memory_scope AS place
+ WHERE place.tenant = %(tenant)s::text AND {within} AND NOT {covered};

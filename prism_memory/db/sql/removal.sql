@@ -80,13 +80,16 @@ SELECT id
 
 -- name: delete_empty_sources
 -- Those of some that are locked and that no record belongs to any more, nor a hold.
--- OFFSET 0 makes it a look-up for each: there are few, and many records.
+-- OFFSET 0 makes it a look-up for each, and the order one by the index: there are few
+-- sources, and an empty one would have all records read.
 DELETE FROM prism_memory_source AS source
  WHERE source.tenant = %(tenant)s::text
    AND source.id = ANY(%(source_ids)s::uuid[])
    AND NOT EXISTS (
          SELECT FROM prism_memory_record AS record
           WHERE record.tenant = source.tenant AND record.source_id = source.id
+          ORDER BY record.ordinal, record.id
+          LIMIT 1
          OFFSET 0)
    AND NOT EXISTS (
          SELECT FROM prism_memory_legalhold AS kept

@@ -5,10 +5,13 @@
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
 -- name: create_policy
--- Where nothing is set, nothing is equal to it.
+-- Where nothing is set, nothing is equal to it: a connection that was used before has ''
+-- there, which must not stand for the rows of the installation, whose tenant is ''.
 CREATE POLICY {policy} ON {table}
- USING (tenant = current_setting('prism_memory.tenant', true))
- WITH CHECK (tenant = current_setting('prism_memory.tenant', true));
+ USING (tenant = nullif(current_setting('prism_memory.tenant', true), '')
+        OR (tenant = '' AND current_setting('prism_memory.tenant', true) = {nobody}))
+ WITH CHECK (tenant = nullif(current_setting('prism_memory.tenant', true), '')
+        OR (tenant = '' AND current_setting('prism_memory.tenant', true) = {nobody}));
 
 -- name: disable
 ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY;
@@ -18,6 +21,9 @@ DROP POLICY IF EXISTS {policy} ON {table};
 
 -- name: grant
 GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {role};
+
+-- name: grant_reading
+GRANT SELECT ON {table} TO {role};
 
 -- name: sequences
 -- Those that number the rows of tables.
@@ -47,7 +53,9 @@ SELECT class.relname AS table, class.relrowsecurity AS enabled,
  ORDER BY class.relname;
 
 -- name: role
-SELECT rolname AS name, rolsuper AS superuser, rolbypassrls AS bypasses
+SELECT rolname AS name, rolsuper AS superuser, rolbypassrls AS bypasses,
+       EXISTS (SELECT FROM unnest(%(owners)s::text[]) AS owner
+                WHERE pg_has_role(rolname, owner, 'MEMBER')) AS owns
   FROM pg_roles WHERE rolname = %(role)s::text;
 
 -- name: current_role

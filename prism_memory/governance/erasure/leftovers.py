@@ -1,7 +1,8 @@
-"""Prove that nothing of an erased target is left in the app's tables.
+"""Prove that nothing of an erased target is left in the app's tables and exports.
 
 Two looks: for rows that bear the names or the id of the target where the registry says
-that they go; and for words that the operator kept, in every column of every table.
+that they go, and for files of exports that may hold it; and for words that the operator
+kept, in every column of every table, and in every file of the tenant's exports.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from django.db.models import Model, Q
 from psycopg import sql
 
 from prism_memory.db.tenancy import for_tenant
+from prism_memory.governance.erasure.copies import EXPORTS
+from prism_memory.governance.erasure.files_left import count_files, count_files_with
 from prism_memory.governance.erasure.target import Target, find, named_tables
 from prism_memory.lifecycle.registry import (
     ERASURE,
@@ -46,8 +49,8 @@ class Leftover:
     """Rows that are still there.
 
     Args:
-        place: Table and column.
-        rows: How many.
+        place: Table and column, or ``exports``.
+        rows: How many; of ``exports``, files.
         why: ``target``, or ``words`` that were searched for.
     """
 
@@ -67,7 +70,8 @@ def leftovers(
 ) -> list[Leftover]:
     """Return what is left of a target, and where words still stand in its tenant.
 
-    Reads every table of the app, row by row where words are given. What a hold keeps is
+    Reads every table of the app, row by row where words are given, and then every file
+    of the tenant's exports too. What a hold keeps is
     found too: the receipt says that it was kept.
 
     Args:
@@ -75,9 +79,14 @@ def leftovers(
 
     Raises:
         Invalid: As ``erase``.
+        Misconfigured: The storage of exports failed.
     """
     target = find(using=using, scope=scope, record_id=record_id, source_key=source_key)
-    found = [*_of_target(using, target), *_of_words(using, target.tenant, words)]
+    found = [
+        *_of_target(using, target),
+        Leftover(EXPORTS, count_files(using=using, target=target), "target"),
+        *_of_words(using, target.tenant, words),
+    ]
     return [one for one in found if one.rows]
 
 
@@ -129,6 +138,8 @@ def _of_words(using: str, tenant: str, words: Sequence[str]) -> Iterator[Leftove
         return
     for model in apps.get_app_config("prism_memory").get_models():
         yield from _of_table(using, model, tenant, wanted)
+    files = count_files_with(using=using, tenant=tenant, words=wanted)
+    yield Leftover(EXPORTS, files, "words")
 
 
 def _of_table(

@@ -16,7 +16,7 @@ from prism_memory.db.queries import composed, named
 from prism_memory.governance.erasure.pages import PAGE
 from prism_memory.governance.erasure.target import Target, named_tables
 from prism_memory.lifecycle.registry import ERASURE, WithScope, WithSource
-from prism_memory.models import LegalHold, ShareGrant, ShareGrantItem, Source
+from prism_memory.models import LegalHold, Record, ShareGrant, ShareGrantItem, Source
 from prism_memory.models import Scope as ScopeRow
 
 GUARDED = {Source, ScopeRow}
@@ -48,6 +48,26 @@ def free_records(
     given = {**target.parameters(), "scope_ids": list(scope_ids), "rows": rows}
     statement = composed("erasure", f"free_of_{target.family}", held=held())
     return [row["id"] for row in queries.fetch(using, statement, given)]
+
+
+def count_elsewhere(
+    *, using: str, target: Target, kept: Collection[tuple[uuid.UUID, uuid.UUID]]
+) -> int:
+    """Count the records that are no part of the target. One query, or none.
+
+    Args:
+        kept: Ids of records, each with its scope's.
+    """
+    ids = [record_id for record_id, _ in kept]
+    if not ids or target.family == "record":
+        return len(ids)
+    if target.is_scope:
+        scopes = {scope_id for _, scope_id in kept}
+        rows = ScopeRow.objects.using(using).filter(target.by_names())
+        mine = set(rows.filter(id__in=scopes).values_list("id", flat=True))
+        return sum(scope_id not in mine for _, scope_id in kept)
+    found = Record.objects.using(using).filter(tenant=target.tenant)
+    return len(ids) - found.filter(id__in=ids, source_id=target.id).count()
 
 
 def clear_places(
@@ -92,14 +112,24 @@ def clear_named(*, using: str, target: Target) -> Counter[str]:
 
     What a hold on a scope covers stays.
     """
-    kept = _covered_by_names(using, target.tenant)
     counts: Counter[str] = Counter()
-    for model in named_tables():
-        rows = model._default_manager.using(using).filter(target.by_names())  # noqa: SLF001
-        page = rows.exclude(kept).order_by("id").values_list("id", flat=True)[:PAGE]
+    for model, rows in named_rows(using=using, target=target):
+        page = rows.order_by("id").values_list("id", flat=True)[:PAGE]
         where = Q(tenant=target.tenant, id__in=list(page))
         counts += _delete(using, model, where)
     return counts
+
+
+def named_rows(
+    *, using: str, target: Target
+) -> list[tuple[type[Model], QuerySet[Any]]]:
+    """Return the rows that bear the target's names and that no hold covers."""
+    kept = _covered_by_names(using, target.tenant)
+    found = []
+    for model in named_tables():
+        rows = model._default_manager.using(using).filter(target.by_names())  # noqa: SLF001
+        found.append((model, rows.exclude(kept)))
+    return found
 
 
 def unname_holds(*, using: str, target: Target) -> None:

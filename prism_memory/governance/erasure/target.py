@@ -23,6 +23,14 @@ SCOPE_LEVELS: Final = (
     ErasureLevel.THREAD,
 )
 
+WITHIN: Final = {
+    ErasureLevel.TENANT: "within_tenant",
+    ErasureLevel.OWNER: "within_owner",
+    ErasureLevel.AGENT: "within_agent",
+    ErasureLevel.THREAD: "within_thread",
+}
+"""What of ``db/sql/erasure.sql`` says whether a scope is of such a one."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -68,7 +76,7 @@ class Target:
     def within(self) -> sql.SQL:
         """Whether a row called ``place`` belongs to this scope, as SQL."""
         level = self.level if self.is_scope else ErasureLevel.THREAD
-        return sql.SQL(named("erasure")[f"within_{level}"])
+        return sql.SQL(named("erasure")[WITHIN[level]])
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of the statements' parameters."""

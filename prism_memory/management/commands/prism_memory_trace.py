@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from prism_memory import indexing, lifecycle
 from prism_memory.conf import Settings, settings
+from prism_memory.db.tenancy import acting_for
 from prism_memory.management.command import FAILED, MemoryCommand, table
 from prism_memory.management.options import (
     add_actions,
@@ -75,14 +76,16 @@ exit codes:
             tenant=known_tenant(options)
         )
         latest = rows.order_by("-at", "-id")[: options["limit"]]
-        found = [_described(row) | {"hits": len(row.hits)} for row in latest]
+        with acting_for(options["tenant"]):
+            found = [_described(row) | {"hits": len(row.hits)} for row in latest]
         lines = [[row[name] or None for name in LISTED] for row in found]
         self.answer(found, options, *table(LISTED, lines))
 
     def show(self, options: dict[str, Any]) -> None:
         """Show one recall."""
         rows = RecallTrace.objects.using(database(options))
-        row = rows.filter(tenant=options["tenant"], id=options["trace_id"]).first()
+        with acting_for(options["tenant"]):
+            row = rows.filter(tenant=options["tenant"], id=options["trace_id"]).first()
         if row is None:
             message = "There is no such trace."
             raise CommandError(message, returncode=FAILED)
