@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 import prism_memory
-from prism_memory import audit
+from prism_memory import audit, lifecycle
 from prism_memory.governance.erasure import pages
 from prism_memory.models import AuditEvent, Record, Tombstone
 from prism_memory.types import Actor, Entry, Lineage
@@ -113,6 +113,19 @@ class TestBorrowed:
         assert wrongs(content=True) == vanished(ids[2])
         earlier = event.at - LATER  # an honest one of another moment hides nothing
         stone(ids[2], at=earlier, root_ref=f"record:{ids[0]}")
+        assert wrongs(content=True) == vanished(ids[2])
+
+    def test_of_a_deletion_that_was_of_fewer_beside_another(self) -> None:
+        """What another did in the same moment does not count for this one."""
+        ids = sealed()
+        at = timezone.now()
+        given: dict[str, Any] = {"using": "default", "scope": make_scope(), "at": at}
+        for place, actor in enumerate(("user:1", "user:2")):
+            lifecycle.forget(**given, ids=[ids[place]], actor=Actor(actor))
+        seal_all()
+        assert not wrongs(content=True)
+        delete(ids[2])
+        stone(ids[2], at=at, root_ref=f"record:{ids[0]}")
         assert wrongs(content=True) == vanished(ids[2])
 
     def test_of_a_hiding(self) -> None:
@@ -234,6 +247,12 @@ class TestBack:
         assert one.violations == 1
         event = told("audit.violation")
         assert event.detail["refs"] == [f"record:{ids[place]}"]
+
+    def test_one_that_another_blocked_in_that_moment_is_not_back(self) -> None:
+        ids = sealed()
+        forget(ids[:1])
+        stone(ids[1], at=told("memory.forget").at, actor="user:9")
+        assert not wrongs(content=True)
 
     def test_a_new_one_is_not_listed_and_nothing_is_wrong(self) -> None:
         sealed()

@@ -272,6 +272,9 @@ def test_an_erasure_leaves_an_audit_without_words():
     assert WORD not in json.dumps([event.detail for event in events])
 
 
+AGENT = replace(CHAT, thread="")
+
+
 class TestHolds:
     """B153, B154, B326, B435: what a hold keeps stays, with all that it needs."""
 
@@ -305,7 +308,7 @@ class TestHolds:
         again = erase(CHAT, source_key=source.key)
         assert (again.records, again.kept["sources"]) == (0, 1)
 
-    @pytest.mark.parametrize("scope", [CHAT, ADA, Scope("acme")])
+    @pytest.mark.parametrize("scope", [CHAT, AGENT, ADA, Scope("acme")])
     def test_of_a_scope(self, scope):
         furnish(CHAT, WORD)
         before = counts()

@@ -17,6 +17,7 @@ from django.utils import timezone
 from prism_memory import backends, indexing, lifecycle, runs
 from prism_memory.errors import Conflict, NotVisible
 from prism_memory.governance.erasure import pages
+from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import (
     AccessKey,
     Embedding,
@@ -188,6 +189,31 @@ def test_an_erasure_gives_up_on_a_transaction_that_never_ends(monkeypatch):
     together([holder, eraser])
     run = Run.objects.get()
     assert (run.state, run.error) == ("failed", "conflict")
+    assert erase(ADA).records == 1
+
+
+def test_who_holds_the_lineage_is_waited_for(monkeypatch):
+    """Who derives from what goes comes first, or after: never in between."""
+    monkeypatch.setattr("prism_memory.governance.erasure.patience.TRIES", 2)
+    remember_one("first", scope=CHAT)
+    held, tried = threading.Event(), threading.Event()
+
+    def holder() -> None:
+        with transaction.atomic():
+            hold_lineage(using="default", tenant="acme")
+            held.set()
+            assert tried.wait(60)
+
+    def eraser() -> None:
+        assert held.wait(60)
+        try:
+            with pytest.raises(Conflict):
+                erase(ADA)
+        finally:
+            tried.set()
+
+    together([holder, eraser])
+    assert Record.objects.count() == 1
     assert erase(ADA).records == 1
 
 

@@ -78,9 +78,8 @@ WITH stones AS MATERIALIZED (
 moments AS MATERIALIZED (SELECT DISTINCT at, actor FROM stones),
 told AS MATERIALIZED (
   SELECT event.*
-    FROM moments
-    JOIN ({deletions}) AS event
-      ON event.at = moments.at AND event.actor = moments.actor),
+    FROM ({deletions}) AS event
+   WHERE event.at IN (SELECT moments.at FROM moments)),
 gone AS MATERIALIZED (
   SELECT moments.at, moments.actor, count(DISTINCT stone.target_ref) AS records
     FROM moments

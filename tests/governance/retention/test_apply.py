@@ -11,9 +11,10 @@ from asgiref.sync import async_to_sync
 from django.utils import timezone
 
 from prism_memory.errors import Invalid, LimitExceeded
+from prism_memory.governance import retention
 from prism_memory.models import AuditEvent, Record, Run, Source, Tombstone
 from prism_memory.signals import invalidated
-from prism_memory.types import Retained, SourceRef
+from prism_memory.types import Actor, Retained, Rules, SourceRef
 from tests.factories import (
     make_edge,
     make_memory,
@@ -78,6 +79,24 @@ def test_the_oldest_beyond_the_limit_go() -> None:
     assert ids() == {young}
     assert memory.apply_retention(max_age_days=7) == Retained()
     assert oldest not in ids()
+
+
+def test_what_is_exactly_as_old_stays() -> None:
+    """B186: strictly older."""
+    at = timezone.now()
+    week = dt.timedelta(days=7)
+    record = make_record("a", created_at=at - week)
+    given: dict[str, Any] = {
+        "using": "default",
+        "scope": make_scope(),
+        "actor": Actor("user:olga"),
+        "rules": Rules(max_age_days=7),
+        "batch_size": 10,
+    }
+    assert retention.apply_retention(**given, at=at) == Retained()
+    assert ids() == {record.id}
+    later = at + dt.timedelta(microseconds=1)
+    assert retention.apply_retention(**given, at=later).deleted == 1
 
 
 def test_age_is_of_remembering_not_of_the_sequence() -> None:

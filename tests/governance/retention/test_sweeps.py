@@ -233,6 +233,22 @@ def test_what_falls_due_meanwhile_is_for_the_next() -> None:
     assert not everywhere()
 
 
+def test_what_is_remembered_meanwhile_neither_counts_nor_goes() -> None:
+    """case_C20: a sweep ends, however fast others write."""
+    for n in range(3):
+        old(9, sequence=n)
+    policy = make_policy(max_entries=1)
+    first = run(policy, batch=1, end=0)
+    assert first.counts["deleted"] == 1
+    new = {old(0, sequence=sequence) for sequence in (10, 11)}
+    again = run(policy, batch=1)
+    assert (again.run_id, again.counts["deleted"]) == (first.run_id, 2)
+    assert len(everywhere()) == 3
+    assert new < everywhere()
+    run(policy)
+    assert len(everywhere()) == 1
+
+
 def test_a_time_that_is_over_is_told_with_where_to_go_on() -> None:
     for tenant in ("acme", "globex"):
         for _ in range(2):
