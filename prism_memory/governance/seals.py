@@ -95,8 +95,13 @@ def seal(
     while True:
         with transaction.atomic(using=using):
             own_seals(using, tenant)
-            look = _content(using, tenant, actor or Actor(), at) if content else None
-            one = _seal(using, tenant, at, look, most)
+            before = _last(using, tenant)
+            events = _take(using, tenant, before, most)
+            look = None
+            if content:  # after that: what it lists was there when these had happened
+                look = _content(using, tenant, actor or Actor(), at)
+                events += _take(using, tenant, before, most, VIOLATION)
+            one = _seal(using, tenant, at, before, events, look)
         if one is None:
             return tuple(made)
         made.append(one)
@@ -134,15 +139,43 @@ def _content(using: str, tenant: str, actor: Actor, at: dt.datetime) -> _Content
     return _Content(root.value if is_new else None, look)
 
 
-def _seal(
-    using: str, tenant: str, at: dt.datetime, content: _Content | None, most: int
-) -> Sealed | None:
-    last = AuditSeal.objects.using(using).filter(tenant=tenant)
-    before = last.order_by("-number").first()
-    number = before.number + 1 if before else 1
+def _last(using: str, tenant: str) -> AuditSeal | None:
+    seals = AuditSeal.objects.using(using).filter(tenant=tenant)
+    return seals.order_by("-number").first()
+
+
+def _after(before: AuditSeal | None) -> int:
+    return before.number + 1 if before else 1
+
+
+def _take(
+    using: str,
+    tenant: str,
+    before: AuditSeal | None,
+    most: int,
+    action: str | None = None,
+) -> list[Row]:
+    """Put events that no seal is over yet under the next one."""
     statement = composed("audit", "take_events", columns=event_columns())
-    given = {"tenant": tenant, "number": number, "rows": most}
-    events = sorted(queries.fetch(using, statement, given), key=lambda row: row["id"])
+    given = {
+        "tenant": tenant,
+        "number": _after(before),
+        "rows": most,
+        "action": action,
+    }
+    return [*queries.fetch(using, statement, given)]
+
+
+def _seal(
+    using: str,
+    tenant: str,
+    at: dt.datetime,
+    before: AuditSeal | None,
+    taken: Sequence[Row],
+    content: _Content | None,
+) -> Sealed | None:
+    number = _after(before)
+    events = sorted(taken, key=lambda row: row["id"])
     root = content.root if content else None
     if not (events or root or (before and _is_to_be_signed(tenant, before))):
         return None

@@ -128,6 +128,18 @@ class TestBorrowed:
         stone(ids[2], at=at, root_ref=f"record:{ids[0]}")
         assert wrongs(content=True) == vanished(ids[2])
 
+    def test_of_a_deletion_that_was_sealed_before(self) -> None:
+        """Though its own tombstone made room: what was listed went after that."""
+        ids = sealed()
+        forget(ids[:1])
+        event = told("memory.forget")
+        seal_all()
+        delete(ids[2])
+        run("DELETE FROM prism_memory_tombstone")
+        gone = f"record:{ids[0]}"
+        stone(ids[2], at=event.at, actor=event.actor, root_ref=gone)
+        assert wrongs(content=True) == vanished(ids[2])
+
     def test_of_a_hiding(self) -> None:
         ids = sealed()
         make_memory().forget(ids[0], hold=True)
@@ -176,6 +188,22 @@ def test_what_was_blocked_first_and_forgotten_later_is_accounted_for() -> None:
     memory.apply_retention(max_entries=3)
     erased(record_id=ids[1])
     assert not Record.objects.filter(id__in=ids).exists()
+    assert not wrongs(content=True)
+
+
+def test_what_a_hold_kept_of_an_erasure_may_go_later() -> None:
+    """Its tombstone stands already, and an event of before goes with it."""
+    memory = make_memory()
+    derived = Entry("Derived.", lineage=Lineage(("root",)))
+    ids = list(memory.remember([Entry("Root.", key="root"), derived]).accepted)
+    held = memory.hold(record=ids[1])
+    seal_all()
+    erased(record_id=ids[0])
+    seal_all()
+    memory.release(held.id)
+    seal_all()
+    erased(record_id=ids[1])
+    assert not Record.objects.exists()
     assert not wrongs(content=True)
 
 

@@ -20,6 +20,7 @@ WITH taken AS MATERIALIZED (
   SELECT event.id
     FROM prism_memory_auditevent AS event
    WHERE event.tenant = %(tenant)s::text AND event.seal IS NULL
+     AND (%(action)s::text IS NULL OR event.action = %(action)s::text)
    ORDER BY event.id
    LIMIT %(rows)s::integer)
 UPDATE prism_memory_auditevent AS event
@@ -58,7 +59,11 @@ SELECT event.at, event.actor, event.action, event.target,
             THEN (event.detail ->> 'deleted')::numeric
             ELSE 0 END AS most,
        event.action <> 'memory.erase_page'
-       OR event.detail -> 'refs' = event.detail -> 'deleted' AS whole
+       OR event.detail -> 'refs' = event.detail -> 'deleted' AS whole,
+       event.seal IS NULL OR event.seal > (
+         SELECT coalesce(max(seal.number), 0)
+           FROM prism_memory_auditseal AS seal
+          WHERE seal.tenant = %(tenant)s::text AND seal.content IS NOT NULL) AS recent
   FROM prism_memory_auditevent AS event
  WHERE event.tenant = %(tenant)s::text AND event.action = ANY(%(deletions)s::text[])
 
@@ -107,6 +112,9 @@ SELECT given.id
          FROM stones AS stone
          JOIN told AS event ON event.at = stone.at AND event.actor = stone.actor
         WHERE stone.id = given.id
+          -- What was listed went after that: only what an erasure blocked and had to
+          -- leave may go by an event of before.
+          AND (event.recent OR NOT event.whole)
           AND CASE event.action
               WHEN 'memory.propagate_deletion' THEN TRUE
               WHEN 'retention.apply' THEN stone.reason = 'expired'

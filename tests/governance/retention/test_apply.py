@@ -337,7 +337,7 @@ def test_a_batch_over_a_thousand_is_several_transactions() -> None:
 
 @pytest.mark.parametrize("rules", [{"max_entries": 1}, {"max_entries": 0}])
 def test_what_a_clock_that_is_ahead_wrote_counts_and_goes_too(
-    rules: dict[str, int],
+    rules: dict[str, Any],
 ) -> None:
     ahead = timezone.now() + dt.timedelta(minutes=4)
     for key in ("a", "b", "c"):
