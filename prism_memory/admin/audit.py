@@ -16,6 +16,7 @@ from prism_memory.admin.characters import shown
 from prism_memory.admin.filters import ExactNameField, FilterForm
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Section
+from prism_memory.admin.refs import looked_up
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.models import AuditEvent
 
@@ -94,7 +95,7 @@ class AuditAdmin(TenantAdmin):
         pairs = [
             (_("At"), moment(row.at)),
             (_("Action"), self.what(row)),
-            (_("Target"), self.on(row)),
+            (_("Target"), looked_up(row.tenant, row.target)),
             (_("Actor"), self.by(row)),
             (_("Reason"), shown(row.reason)),
             (_("Details"), self.details(row)),
