@@ -42,12 +42,14 @@ class Gone:
             more of it than a page, and the same records are to be removed again.
         rows: Rows removed, by table.
         kinds: Records removed, by kind.
+        beyond: Scopes of the records removed that derive from these.
         kept: Records that derive from these and that a hold keeps, newly blocked.
     """
 
     whole: bool = True
     rows: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
+    beyond: frozenset[uuid.UUID] = frozenset()
     kept: frozenset[tuple[uuid.UUID, uuid.UUID]] = frozenset()
 
 
@@ -102,7 +104,8 @@ def remove_page(
     announce_invalidation(
         using=using, tenant=tenant, reason=TombstoneReason.FORGOTTEN, refs=blocked
     )
-    doomed, whole = _chosen(reached, set(ids), most)
+    roots = set(ids)
+    doomed, whole = _chosen(reached, roots, most)
     _lock(using, tenant, list(doomed), wait=wait)
     rows = delete_bodies(using=using, tenant=tenant, ids=doomed, batch=2 * PAGE)
     new = set(blocked)
@@ -110,6 +113,11 @@ def remove_page(
         (row["id"], row["scope_id"])
         for row in reached
         if row["held"] and f"{RECORD}{row['id']}" in new
+    )
+    beyond = frozenset(
+        row["scope_id"]
+        for row in reached
+        if row["id"] in doomed and row["id"] not in roots
     )
     audit.record(
         using=using,
@@ -120,7 +128,7 @@ def remove_page(
         at=at,  # of the tombstones: by it the event accounts for them
         detail={"deleted": len(doomed), "refs": len(blocked), "run": str(run_id)},
     )
-    return Gone(whole, Counter(rows), Counter(doomed.values()), kept)
+    return Gone(whole, Counter(rows), Counter(doomed.values()), beyond, kept)
 
 
 def _chosen(
