@@ -63,9 +63,16 @@ def restore(
         known = _find(using, scope.tenant, (_name(scope, row) for row in rows))
         new = [row for row in rows if _name(scope, row) not in known]
         stored = remember(
-            using=using, scope=scope, actor=actor, rows=new, embedder=embedder, at=at
+            using=using,
+            scope=scope,
+            actor=actor,
+            rows=new,
+            embedder=embedder,
+            at=at,
+            overwrites=False,
         )
-        made = dict(zip(stored.ids, new, strict=True))
+        # What was written since the look at it stays as it is too.
+        made = {row.id: row for row in new if row.id in stored.changed}
         late = _link(using, scope, made, at, final=False)
         _complete(using, scope.tenant, made, late)
         integrity.sign(using=using, tenant=scope.tenant, record_ids=list(made))
