@@ -86,7 +86,8 @@ class Erased(Counted):
         id: Of the receipt.
         target_ref: ``record:``, ``source:`` or ``scope:`` and an id; no name.
         found: There was something of that name; else nothing was changed.
-        counts: Rows removed, by table; ``exports``: those whose files were removed.
+        counts: Rows removed, by table; ``exports``: those whose files were removed;
+            ``hold_names``: released holds that lost the names of their scope.
         kinds: Records removed, by kind.
         kept: What holds keep: ``records``, ``facts``, ``sources`` and ``scopes`` of the
             target, and ``derived``, records elsewhere.

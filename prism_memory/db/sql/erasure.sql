@@ -196,19 +196,27 @@ SELECT place.id
          SELECT FROM prism_memory_source AS source
           WHERE source.tenant = place.tenant AND source.scope_id = place.id);
 
+-- name: outside
+-- Whether a row called "stone" is about a thing outside that was named in scopes that are
+-- gone, or follows from one.
+((stone.cleared_at IS NULL
+      AND stone.target_ref >= 'ext:' AND stone.target_ref < 'ext;'
+      AND split_part(stone.target_ref, ':', 2) = ANY(%(gone)s::text[]))
+  OR (stone.cleared_at IS NOT NULL
+      AND stone.target_ref >= 'ext:' AND stone.target_ref < 'ext;'
+      AND split_part(stone.target_ref, ':', 2) = ANY(%(gone)s::text[]))
+  OR (stone.cleared_at IS NULL AND stone.root_ref <> ''
+      AND stone.root_ref >= 'ext:' AND stone.root_ref < 'ext;'
+      AND split_part(stone.root_ref, ':', 2) = ANY(%(gone)s::text[])))
+
 -- name: delete_outside
--- Tombstones on things outside that were named in a scope which is gone.
 DELETE FROM prism_memory_tombstone AS stone
- WHERE stone.tenant = %(tenant)s::text
-   AND ((stone.cleared_at IS NULL
-         AND stone.target_ref >= 'ext:' AND stone.target_ref < 'ext;'
-         AND split_part(stone.target_ref, ':', 2) = ANY(%(gone)s::text[]))
-     OR (stone.cleared_at IS NOT NULL
-         AND stone.target_ref >= 'ext:' AND stone.target_ref < 'ext;'
-         AND split_part(stone.target_ref, ':', 2) = ANY(%(gone)s::text[]))
-     OR (stone.cleared_at IS NULL AND stone.root_ref <> ''
-         AND stone.root_ref >= 'ext:' AND stone.root_ref < 'ext;'
-         AND split_part(stone.root_ref, ':', 2) = ANY(%(gone)s::text[])));
+ WHERE stone.tenant = %(tenant)s::text AND {outside};
+
+-- name: count_outside
+SELECT count(*) AS stones
+  FROM prism_memory_tombstone AS stone
+ WHERE stone.tenant = %(tenant)s::text AND {outside};
 
 -- name: kept_of_scope
 SELECT (SELECT count(*) FROM prism_memory_record AS record

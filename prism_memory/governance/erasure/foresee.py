@@ -15,9 +15,15 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.governance.erasure.copies import EXPORTS, copies_of, elsewhere
-from prism_memory.governance.erasure.places import GUARDED, named_rows
+from prism_memory.governance.erasure.places import (
+    GUARDED,
+    HOLD_NAMES,
+    STONES,
+    named_rows,
+    outside_of,
+)
 from prism_memory.governance.erasure.receipts import count_kept
-from prism_memory.governance.erasure.target import Target, find
+from prism_memory.governance.erasure.target import Target, find, released_holds
 from prism_memory.lifecycle.registry import (
     ERASURE,
     WithScope,
@@ -89,8 +95,18 @@ class _Looking:
             for model, rows in named_rows(using=self.using, target=self.target):
                 counts[_table(model)] += rows.count()
             counts += self._beside(free)
+            holds = released_holds(using=self.using, target=self.target)
+            counts += Counter({HOLD_NAMES: holds.count(), STONES: self._stones()})
         counts[EXPORTS] += len(self._exports())
         return counts
+
+    def _stones(self) -> int:
+        """Count the tombstones on things outside, which go with the scopes."""
+        gone = [str(row["id"]) for row in self.places if row["goes"]]
+        statement = composed("erasure", "count_outside", outside=outside_of())
+        given = {"tenant": self.target.tenant, "gone": gone}
+        (row,) = queries.fetch(self.using, statement, given)
+        return int(row["stones"])
 
     def _beside(self, free: Sequence[uuid.UUID]) -> Counter[str]:
         """Count what goes with scopes beside records: shares, and themselves."""

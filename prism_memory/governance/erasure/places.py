@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Model, Q, QuerySet
 from psycopg import sql
@@ -14,10 +14,25 @@ from prism_memory.access import held
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.governance.erasure.pages import PAGE
-from prism_memory.governance.erasure.target import Target, named_tables
+from prism_memory.governance.erasure.target import (
+    Target,
+    named_tables,
+    released_holds,
+)
 from prism_memory.lifecycle.registry import ERASURE, WithScope, WithSource
-from prism_memory.models import LegalHold, Record, ShareGrant, ShareGrantItem, Source
+from prism_memory.models import (
+    LegalHold,
+    Record,
+    ShareGrant,
+    ShareGrantItem,
+    Source,
+    Tombstone,
+)
 from prism_memory.models import Scope as ScopeRow
+
+STONES: Final = Tombstone._meta.db_table  # noqa: SLF001 - Django has no other name
+HOLD_NAMES: Final = "hold_names"
+"""Released holds that lost their names, among the counts of a receipt."""
 
 GUARDED = {Source, ScopeRow}
 """Tables of which only those rows go that hold nothing any more."""
@@ -88,7 +103,8 @@ def clear_places(
     counts += _delete(using, ScopeRow, Q(tenant=target.tenant, id__in=gone))
     if gone:
         outside = {"tenant": target.tenant, "gone": [str(place) for place in gone]}
-        queries.execute(using, named("erasure")["delete_outside"], outside)
+        statement = composed("erasure", "delete_outside", outside=outside_of())
+        counts[STONES] += queries.execute(using, statement, outside)
     return counts
 
 
@@ -132,10 +148,15 @@ def named_rows(
     return found
 
 
-def unname_holds(*, using: str, target: Target) -> None:
+def outside_of() -> sql.SQL:
+    """Return which tombstones were named in scopes that are gone, as SQL."""
+    return sql.SQL(named("erasure")["outside"])
+
+
+def unname_holds(*, using: str, target: Target) -> Counter[str]:
     """Take the names of the target's scopes out of holds that were released."""
-    rows = LegalHold.objects.using(using).filter(target.by_names(), level="scope")
-    rows.filter(released_at__isnull=False).update(owner="", agent="", thread="")
+    rows = released_holds(using=using, target=target)
+    return Counter({HOLD_NAMES: rows.update(owner="", agent="", thread="")})
 
 
 def _covered_by_names(using: str, tenant: str) -> Q:

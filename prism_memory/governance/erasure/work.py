@@ -194,7 +194,7 @@ class Work:
         counts: Counter[str] = Counter()
         while (rows := places.clear_named(**given)).total():
             counts += rows
-        places.unname_holds(**given)
+        counts += places.unname_holds(**given)
         counts += places.clear_places(**given, scope_ids=scope_ids)
         if self.state.made and counts[SCOPES]:
             counts[SCOPES] -= 1

@@ -140,10 +140,13 @@ exit codes:
         words: list[str] = []
         if options["text_file"]:
             try:
-                words = options["text_file"].read_text("utf-8").splitlines()
+                words = options["text_file"].read_text("utf-8-sig").splitlines()
             except (OSError, UnicodeDecodeError) as error:
                 message = f"--text-file cannot be read ({type(error).__name__})."
                 raise CommandError(message, returncode=USAGE) from None
+            if not any(map(str.strip, words)):
+                message = "--text-file holds no word."
+                raise CommandError(message, returncode=USAGE)
         left = erasure.leftovers(**target, words=words)
         found = [asdict(one) for one in left]
         self._print({"clean": not left, "left": found, "outside": OUTSIDE})
