@@ -162,7 +162,7 @@ class Reader:
             "tags": _texts(self.tags),
             "partition": self.partition,
             "ids": self.ids,
-            **_child(self.shared_with),
+            **child_parameters(scope=self.shared_with),
             **self.where.parameters,
         }
 
@@ -198,8 +198,8 @@ def strictness(*, asked: bool | None = None, usual: bool | None = None) -> bool:
     return given[0] if given else setting
 
 
-def _child(scope: Scope | None) -> dict[str, Any]:
-    """Return the values of the rule's ``shared_with``, where it is asked for."""
+def child_parameters(*, scope: Scope | None) -> dict[str, Any]:
+    """Return the values of ``shared_with`` in the rule, where it is asked for."""
     if scope is None:
         return {}
     return {
@@ -222,6 +222,11 @@ def unwithheld() -> sql.SQL:
 def held() -> sql.SQL:
     """Return whether a hold keeps a row called ``record`` from deletion, as SQL."""
     return sql.SQL(named("access")["held"])
+
+
+def shared() -> sql.SQL:
+    """Return whether a grant shares a row called ``record`` with a thread, as SQL."""
+    return sql.SQL(named("access")["shared_with"])
 
 
 def changed() -> sql.SQL:

@@ -12,6 +12,18 @@ from prism_memory.models import AuditEvent
 from prism_memory.redaction import Redaction
 from prism_memory.types import Actor, check_json, check_text
 
+DELETIONS: Final = (
+    "memory.forget",
+    "memory.forget_thread",
+    "memory.release_forgotten",
+    "memory.propagate_deletion",
+    "memory.erase_page",
+    "retention.apply",
+    "retention.sweep",
+)
+"""Actions whose events tell how many records went, and so account for those that are
+missed later. Each bears the moment and the actor of the tombstones."""
+
 REASON_CHARACTERS: Final = 1_000
 
 

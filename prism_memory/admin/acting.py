@@ -1,4 +1,4 @@
-"""Let a page ask for the rows of the tenant that its address names."""
+"""Let a page ask for the rows of its address's tenant, and link for who looks."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ View = Callable[..., HttpResponse]
 def acting(view: View) -> View:
     """Return a view that PostgreSQL's row-level security lets see its tenant's rows.
 
-    Whether the user may look is still the view's to decide.
+    Whether the user may look is still the view's to decide; its links lead only to
+    where they may.
     """
 
     @wraps(view)
     def within(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        if not settings.ROW_SECURITY:
-            return view(request, *args, **kwargs)
-        with acting_for(_tenant(request, kwargs)):
-            response = view(request, *args, **kwargs)
-            if isinstance(response, SimpleTemplateResponse):
-                response.render()  # templates ask too, and would after this block
-            return response
+        with links.seen_by(getattr(request, "user", None)):
+            if not settings.ROW_SECURITY:
+                return view(request, *args, **kwargs)
+            with acting_for(_tenant(request, kwargs)):
+                response = view(request, *args, **kwargs)
+                if isinstance(response, SimpleTemplateResponse):
+                    response.render()  # templates ask too, and would after this block
+                return response
 
     return within
 

@@ -174,7 +174,9 @@ def run_sections(row: Run) -> list[Section]:
             _("Files"),
             parts,
             headers=(_("File"), _("Records"), _("Bytes"), _("SHA-256")),
-            empty=_("There are none, or not yet."),
+            empty=_("They were removed.")
+            if state.deleted
+            else _("There are none, or not yet."),
         ),
     ]
 

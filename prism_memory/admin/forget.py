@@ -1,4 +1,4 @@
-"""Forget one record, or keep it by a hold: first the effect, then the deed."""
+"""Forget one record: first the effect, then the deed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 
 from prism_memory import lifecycle
 from prism_memory.admin import links
+from prism_memory.admin.holding import hold_tools, in_force
 from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import actor
 from prism_memory.admin.reveal import ReasonField
@@ -30,7 +31,7 @@ from prism_memory.lifecycle.governed import is_held
 from prism_memory.lifecycle.removal import held_records
 from prism_memory.lifecycle.tombstones import closure
 from prism_memory.models import LegalHold, Record
-from prism_memory.types import NAME_BYTES, Forgotten, record_ids, record_ref
+from prism_memory.types import Forgotten, record_ids, record_ref
 
 if TYPE_CHECKING:
     from prism_memory.admin.records import RecordsAdmin
@@ -45,46 +46,23 @@ class ForgetForm(forms.Form):
     reason = ReasonField()
 
 
-class HoldForm(forms.Form):
-    matter = forms.CharField(
-        label=_("Matter"),
-        required=False,
-        max_length=NAME_BYTES,
-        help_text=_("What it is for, as a case's number."),
-        widget=forms.TextInput(
-            attrs={"size": 40, "aria-describedby": "id_matter_helptext"}
-        ),
-    )
-    reason = ReasonField()
-
-
 def may_forget(request: HttpRequest) -> bool:
     """Tell whether somebody may delete records."""
     return bool(request.user.has_perm("prism_memory.delete_record"))
-
-
-def may_hold(request: HttpRequest) -> bool:
-    """Tell whether somebody may place holds."""
-    return bool(request.user.has_perm("prism_memory.add_legalhold"))
 
 
 def forget_tools(request: HttpRequest, record: Record) -> list[Tool]:
     """Return the buttons, for who may."""
     tools = []
     ref = record_ref(record.id)
-    if request.user.has_perm("prism_memory.view_legalhold") and _is_held(record, ref):
+    may_look = links.may_view(request.user, LegalHold)
+    if may_look and in_force(record).exists():
         wish = links.tenant_wish(record.tenant) | {"target": ref, "state": "force"}
         tools.append(Tool(_("Its holds"), links.list_page(LegalHold, **wish)))
-    if may_hold(request):
-        tools.append(Tool(_("Place hold"), links.row_page(record, "hold")))
+    tools += hold_tools(request, record)
     if may_forget(request):
         tools.append(Tool(_("Forget"), links.row_page(record, "forget")))
     return tools
-
-
-def _is_held(record: Record, ref: str) -> bool:
-    rows = LegalHold.objects.using(using()).filter(tenant=record.tenant)
-    return rows.filter(target_ref=ref, released_at=None).exists()
 
 
 def forget_view(
@@ -103,17 +81,6 @@ def forget_view(
         "refused": refused,
     }
     return page.answer(request, "admin/prism_memory/forget.html", context)
-
-
-def hold_view(page: RecordsAdmin, request: HttpRequest, record: Record) -> HttpResponse:
-    """Ask what for and why, or place the hold."""
-    if not may_hold(request):
-        raise PermissionDenied
-    form = HoldForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        return _hold(request, record, form)
-    context = page.row_context(request, record) | {"form": form}
-    return page.answer(request, "admin/prism_memory/hold.html", context)
 
 
 def _effect(record: Record) -> tuple[str, bool]:
@@ -176,17 +143,6 @@ def _told(done: Forgotten) -> str:
         done.deleted,
     )
     return text % {"deleted": done.deleted, "kept": len(done.kept)}
-
-
-def _hold(request: HttpRequest, record: Record, form: forms.Form) -> HttpResponse:
-    placed = _try(
-        request, lifecycle.hold, record, record_id=record.id, **form.cleaned_data
-    )
-    if placed is not None:
-        new = _("The hold was placed.")
-        stood = _("That hold stood already.")
-        messages.success(request, new if placed.new else stood)
-    return HttpResponseRedirect(links.row_page(record))
 
 
 def _try(

@@ -19,10 +19,10 @@ from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.policy_act import ACTS, act_view
-from prism_memory.admin.policy_form import PREVIEW_SECONDS, form_view
+from prism_memory.admin.policy_form import KEEPS_NOTHING, PREVIEW_SECONDS, form_view
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
-from prism_memory.governance.retention import preview_policy
+from prism_memory.governance.retention import preview_policy, rules_of
 from prism_memory.models import RetentionPolicy, Run
 
 
@@ -142,6 +142,7 @@ class PoliciesAdmin(TenantAdmin):
             for one in told.scopes
         ]
         totals = [
+            *([(_("Mind"), KEEPS_NOTHING)] if rules_of(row).keeps_nothing else []),
             (_("Records that would go"), number(told.due)),
             (_("Kept by a hold"), number(told.kept)),
             (_("Scopes counted"), number(told.counted)),
@@ -188,6 +189,8 @@ def about(row: RetentionPolicy) -> str:
 def what_goes(row: RetentionPolicy) -> list[str]:
     """Return in words what a policy says."""
     found = []
+    if rules_of(row).keeps_nothing:
+        found.append(str(KEEPS_NOTHING))
     if row.max_age_days is not None:
         text = ngettext(
             "older than %(days)s day", "older than %(days)s days", row.max_age_days

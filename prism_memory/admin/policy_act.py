@@ -17,6 +17,7 @@ from prism_memory.admin import links
 from prism_memory.admin.policy_form import effect_of
 from prism_memory.admin.readonly import actor
 from prism_memory.admin.reveal import ReasonField
+from prism_memory.admin.sweeping import sweep_now
 from prism_memory.admin.using import using
 from prism_memory.errors import NotVisible
 from prism_memory.governance.retention import change_policy, delete_policy
@@ -48,6 +49,10 @@ class Act:
     done: Any
 
 
+ENDS: Final = _(
+    "What goes now cannot be brought back. This works for ten seconds at most; what is"
+    " left then, beat does, or another sweep."
+)
 STAYS: Final = _("What it deleted stays deleted. Nothing is deleted by it any more.")
 
 ACTS: Final[Mapping[str, Act]] = {
@@ -66,6 +71,14 @@ ACTS: Final[Mapping[str, Act]] = {
         lambda row: not row.enabled,
         effect_of,
         _("The policy is in force."),
+    ),
+    "sweep": Act(
+        _("Sweep now"),
+        _("Apply this policy now?"),
+        "change_retentionpolicy",
+        lambda row: bool(row.enabled),
+        lambda row: f"{effect_of(row)} {ENDS}",
+        _("The sweep is done."),
     ),
     "delete": Act(
         _("Delete"),
@@ -87,6 +100,8 @@ def act_view(
         raise PermissionDenied
     form = ActForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
+        if verb == "sweep":
+            return sweep_now(request, row, form.cleaned_data["reason"])
         _do(request, row, verb, form.cleaned_data["reason"])
         messages.success(request, act.done)
         gone = verb == "delete"

@@ -71,13 +71,16 @@ class PolicyForm(forms.Form):
     max_age_days = forms.IntegerField(
         label=_("Days"),
         required=False,
-        help_text=_("What was remembered longer ago goes. Empty: no such rule."),
+        help_text=_(
+            "What was remembered longer ago goes. Empty: no such rule. 0 keeps nothing."
+        ),
     )
     max_entries = forms.IntegerField(
         label=_("Number"),
         required=False,
         help_text=_(
-            "Of each scope, the oldest beyond so many go. Empty: no such rule."
+            "Of each scope, the oldest beyond so many go. Empty: no such rule. 0 keeps"
+            " nothing."
         ),
     )
     expired = forms.BooleanField(
@@ -89,6 +92,11 @@ class PolicyForm(forms.Form):
         """Return the rules, or add what the domain refused to the errors."""
         given = {name: self.cleaned_data[name] for name in RULES}
         given["tier"] = None if given["tier"] == ANY else given["tier"]
+        if given["max_age_days"] is given["max_entries"] is None and (
+            not given["expired"]
+        ):
+            self.add_error(None, NO_RULE)
+            return None
         try:
             return Rules(**given)
         except Invalid as error:
@@ -96,10 +104,29 @@ class PolicyForm(forms.Form):
             return None
 
     def refuse(self, error: PrismMemoryError) -> None:
-        """Say what the domain said, beside the field if it is one of these."""
-        self.add_error(error.field if error.field in self.fields else None, str(error))
+        """Say what the domain said, beside the field, by its label, if it is here."""
+        if error.field not in self.fields:
+            self.add_error(None, str(error))
+            return
+        label = str(self.fields[error.field].label)
+        self.add_error(error.field, str(error).replace(error.field, label))
+
+    def refuse_name_of_another(self, tenant: str, row: RetentionPolicy | None) -> None:
+        """Say that the tenant has another policy of that name. One query."""
+        rows = RetentionPolicy.objects.using(using()).filter(tenant=tenant)
+        others = rows if row is None else rows.exclude(id=row.id)
+        if others.filter(name=self.cleaned_data["name"]).exists():
+            self.add_error("name", NAME_TAKEN)
 
 
+NO_RULE: Final = _(
+    "Give Days or Number, or tick that what has passed its own expiry goes: else"
+    " nothing would go."
+)
+NAME_TAKEN: Final = _("There is a policy of that name already.")
+KEEPS_NOTHING: Final = _(
+    "0 keeps nothing: every record that this policy is about goes, the newest too."
+)
 RULES: Final = ("level", "kind", "tier", "max_age_days", "max_entries", "expired")
 
 
@@ -116,8 +143,9 @@ def form_view(
         return HttpResponseRedirect(links.list_page(RetentionPolicy))
     form = PolicyForm(request.POST or None, initial=_initial(row))
     if request.method == "POST" and form.is_valid():
-        rules = form.rules()
         tenant = context["place"].tenant
+        form.refuse_name_of_another(tenant, row)
+        rules = form.rules() if form.is_valid() else None
         seen = "save" in request.POST and request.POST.get("seen") == str(rules)
         if rules is not None and seen:
             saved = _save(request, tenant, row, form, rules)
@@ -126,7 +154,7 @@ def form_view(
                 return HttpResponseRedirect(links.row_page(saved))
         elif rules is not None:
             # What was not looked at is not saved.
-            context |= {"effect": effect(_preview(tenant, rules)), "seen": str(rules)}
+            context |= {"effect": foretold(tenant, rules), "seen": str(rules)}
     return page.answer(
         request, "admin/prism_memory/policy_form.html", context | {"form": form}
     )
@@ -206,4 +234,10 @@ def _save(
 
 def effect_of(row: RetentionPolicy) -> str:
     """Return in words what a policy would do now."""
-    return effect(_preview(row.tenant, rules_of(row)))
+    return foretold(row.tenant, rules_of(row))
+
+
+def foretold(tenant: str, rules: Rules) -> str:
+    """Return in words what rules would do now, and whether they keep nothing."""
+    told = effect(_preview(tenant, rules))
+    return f"{KEEPS_NOTHING} {told}" if rules.keeps_nothing else told

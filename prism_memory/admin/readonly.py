@@ -161,7 +161,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
             "tenant_shown": shown(place.tenant or ""),
             "headers": self._headers(),
             "table": [self.cells(row) for row in window.rows],
-            "tools": self.tools(request, place),
+            "tools": _open(self.tools(request, place)),
             "empty": self.empty,
             "intro": self.intro,
             "tabs": tabs(request, place.tenant if place.wish else None, self.model),
@@ -234,7 +234,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         row = self.object_or_404(request, object_id)
         context = self.row_context(request, row)
         context["sections"] = self.sections(request, row)
-        context["tools"] = self.row_tools(request, row)
+        context["tools"] = _open(self.row_tools(request, row))
         context |= self.more(request, row)
         return self.answer(
             request, self.detail_template, context | (extra_context or {})
@@ -275,6 +275,11 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return TemplateResponse(
             request, template, {**frame, "opts": self.opts, **context}
         )
+
+
+def _open(tools: list[Tool]) -> list[Tool]:
+    """Return the buttons whose pages the viewer may see."""
+    return [tool for tool in tools if links.leads(tool.address)]
 
 
 def _kept(request: HttpRequest) -> dict[str, str]:

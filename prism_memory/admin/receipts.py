@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from prism_memory.admin import links
 from prism_memory.admin.badges import badge, moment, number
 from prism_memory.admin.characters import shown
+from prism_memory.admin.counted import label
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Section
@@ -74,8 +75,8 @@ class ReceiptsAdmin(TenantAdmin):
             (_("Ended"), moment(row.finished_at)),
             (_("Id"), links.code(row.id)),
         ]
-        rows = [(shown(name), number(count)) for name, count in row.counts.items()]
-        kept = [(shown(name), number(count)) for name, count in row.kept.items()]
+        rows = [(label(name), number(count)) for name, count in row.counts.items()]
+        kept = [(label(name), number(count)) for name, count in row.kept.items()]
         return [
             Section(_("Receipt"), what),
             Section(_("Rows removed"), rows),

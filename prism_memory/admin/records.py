@@ -17,7 +17,8 @@ from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import keyset, links
 from prism_memory.admin.badges import badge, badges, moment
-from prism_memory.admin.characters import shown
+from prism_memory.admin.characters import marked, shown
+from prism_memory.admin.chosen import chosen_view, verbs
 from prism_memory.admin.consent import consent_tools, consent_view
 from prism_memory.admin.content import (
     consent,
@@ -30,12 +31,19 @@ from prism_memory.admin.content import (
 )
 from prism_memory.admin.correct import correct_tools, correct_view
 from prism_memory.admin.filters import FilterForm
-from prism_memory.admin.forget import forget_tools, forget_view, hold_view
+from prism_memory.admin.forget import forget_tools, forget_view
+from prism_memory.admin.holding import hold_view
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.record_filters import RecordFilter
 from prism_memory.admin.record_sections import record_sections
+from prism_memory.admin.release import (
+    hiders,
+    kept_by,
+    release_tools,
+    release_view,
+)
 from prism_memory.admin.reveal import RevealForm, parts_shown, reveal_view
-from prism_memory.admin.scopes import scope_path
+from prism_memory.admin.scopes import scope_link
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.models import Record, Scope, Source
@@ -64,10 +72,12 @@ class RecordsAdmin(TenantAdmin):
 
     def more_urls(self) -> list[URLPattern]:
         return [
+            self.route("chosen/", self.chosen_view, "chosen"),
             self.route("<path:object_id>/reveal/", self.reveal_view, "reveal"),
             self.route("<path:object_id>/consent/", self.consent_view, "consent"),
             self.route("<path:object_id>/correct/", self.correct_view, "correct"),
             self.route("<path:object_id>/forget/", self.forget_view, "forget"),
+            self.route("<path:object_id>/release/", self.release_view, "release"),
             self.route("<path:object_id>/hold/", self.hold_view, "hold"),
         ]
 
@@ -117,14 +127,19 @@ class RecordsAdmin(TenantAdmin):
         form: FilterForm,
         window: keyset.Window,
     ) -> dict[str, Any]:
+        offered = verbs(request)
+        for row in window.rows:
+            row.choosable = bool(offered)
         context = super().list_context(request, place, form, window)
         if place.scope is None:
             scopes = links.list_page(Scope, tenant=place.tenant or "")
-            return context | {"scopes_page": scopes}
+            link = links.anchor(scopes, _("Scopes of this tenant"))
+            return context | {"scopes_link": link}
         source = context["form"].cleaned_data.get("source")
         return context | {
-            "scope_page": links.row_page(place.scope),
-            "scope_path": scope_path(place.scope),
+            "scope_link": scope_link(place.scope),
+            "verbs": offered if window.rows else [],
+            "chosen_page": links.with_wish(links.page(Record, "chosen"), place.wish),
             "source_shown": shown(_source(place, source).key) if source else "",
         }
 
@@ -136,7 +151,8 @@ class RecordsAdmin(TenantAdmin):
             else shown(row.preview)
         )
         link = links.anchor(links.row_page(row), key_label(row))
-        return format_html('{}<div class="pm-preview">{}</div>', link, words)
+        box = _box(row) if getattr(row, "choosable", False) else ""
+        return format_html('{}{}<div class="pm-preview">{}</div>', box, link, words)
 
     @admin.display(description=_("Kind"))
     def kind_badge(self, row: Record) -> object:
@@ -180,6 +196,7 @@ class RecordsAdmin(TenantAdmin):
     def row_tools(self, request: HttpRequest, row: Record) -> list[Tool]:
         return [
             *consent_tools(request, row),
+            *release_tools(request, row, _hiders(row)),
             *forget_tools(request, row),
             *correct_tools(request, row),
             Tool(_("Audit"), links.audit_of(row.tenant, f"record:{row.id}")),
@@ -190,6 +207,7 @@ class RecordsAdmin(TenantAdmin):
         if content is not None:
             return {"content": parts_shown(content)}
         return {
+            "kept_by": kept_by(row, _hiders(row)),
             "why_withheld": badges(
                 reasons(row, timezone.now(), is_edited=bool(edited([row])))
             ),
@@ -197,6 +215,15 @@ class RecordsAdmin(TenantAdmin):
             "reveal_form": RevealForm(),
             "reveal_page": links.row_page(row, "reveal"),
         }
+
+    def chosen_view(self, request: HttpRequest) -> HttpResponse:
+        """Say what follows, ask why, then forget or revoke what was chosen."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        place = self.place(request)
+        if request.method != "POST":
+            return HttpResponseRedirect(links.list_page(Record, **place.wish))
+        return chosen_view(self, request, place)
 
     def reveal_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show withheld words once, after the audit knows of it."""
@@ -210,6 +237,10 @@ class RecordsAdmin(TenantAdmin):
     def forget_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Say what goes, ask why, then forget."""
         return forget_view(self, request, self.object_or_404(request, object_id))
+
+    def release_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Say what follows, ask why, then end what a forgetting hid and keeps."""
+        return release_view(self, request, self.object_or_404(request, object_id))
 
     def hold_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask what for and why, then hold."""
@@ -228,6 +259,25 @@ class RecordsAdmin(TenantAdmin):
         if not request.user.has_perm("prism_memory.change_record"):
             raise PermissionDenied
         return correct_view(self, request, row)
+
+
+def _box(row: Record) -> object:
+    """Return what chooses a record; its form is below the list."""
+    return format_html(
+        '<input type="checkbox" form="pm-chosen" name="ids" value="{}"'
+        ' aria-label="{} {}"> ',
+        row.id,
+        _("Choose"),
+        marked(key_label(row)),
+    )
+
+
+def _hiders(row: Any) -> list[str]:  # noqa: ANN401 - a Record with what hides it
+    """Return what hides and keeps a record, asked once."""
+    if not hasattr(row, "hiders"):
+        row.hiders = hiders(row)
+    found: list[str] = row.hiders
+    return found
 
 
 def _source(place: Place, source_id: uuid.UUID) -> Source:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from prism_memory.admin import links
 from prism_memory.admin.badges import NOTHING, Tone, badges, moment
 from prism_memory.admin.characters import shown
+from prism_memory.admin.counted import counted, named
 from prism_memory.admin.exports import delete_view, run_sections, run_tools
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
@@ -127,13 +128,8 @@ def progress(counts: dict[str, Any]) -> object:
             done,
             _("done"),
         )
-    pairs = ((shown(str(name)), shown(_count(value))) for name, value in counts.items())
-    return format_html("{}{}", bar, format_html_join(", ", "{} {}", pairs))
-
-
-def _count(value: object) -> str:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return f"{value:,}" if whole else str(value)
+    pairs = ((named(name), shown(counted(value))) for name, value in counts.items())
+    return format_html("{}{}", bar, format_html_join(", ", "{}: {}", pairs))
 
 
 def duration(span: dt.timedelta) -> str:

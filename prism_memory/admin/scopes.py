@@ -20,8 +20,10 @@ from prism_memory.admin.characters import shown
 from prism_memory.admin.erasing import erase_tools, erase_view
 from prism_memory.admin.exports import export_tools, export_view
 from prism_memory.admin.filters import ExactNameField, FilterForm
+from prism_memory.admin.holding import hold_tools, hold_view, holds_section
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Place, Section, Tool
+from prism_memory.admin.sharing import share_tools, share_view
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.db import queries
@@ -131,6 +133,8 @@ class ScopesAdmin(TenantAdmin):
     def row_tools(self, request: HttpRequest, row: Scope) -> list[Tool]:
         return [
             Tool(_("Records"), records_of(row)),
+            *share_tools(request, row),
+            *hold_tools(request, row),
             *export_tools(request, row),
             *erase_tools(request, row),
         ]
@@ -139,11 +143,21 @@ class ScopesAdmin(TenantAdmin):
         return [
             self.route("<path:object_id>/export/", self.export_view, "export"),
             self.route("<path:object_id>/erase/", self.erase_view, "erase"),
+            self.route("<path:object_id>/hold/", self.hold_view, "hold"),
+            self.route("<path:object_id>/share/", self.share_view, "share"),
         ]
 
     def erase_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then have a scope erased with all below it."""
         return erase_view(self, request, self.object_or_404(request, object_id))
+
+    def hold_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask what for and why, then hold a scope with all below it."""
+        return hold_view(self, request, self.object_or_404(request, object_id))
+
+    def share_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask which, with whom and why, then share records of a thread."""
+        return share_view(self, request, self.object_or_404(request, object_id))
 
     def export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then have all at and below a scope exported."""
@@ -172,6 +186,7 @@ class ScopesAdmin(TenantAdmin):
                 ],
             ),
             Section(_("Around it"), _around(request, row)),
+            *holds_section(request, row),
         ]
 
 
@@ -185,17 +200,17 @@ def _around(request: HttpRequest, row: Scope) -> list[tuple[object, object]]:
         for name, value in (("owner", row.owner), ("agent", row.agent))
         if value
     }
-    pairs: list[tuple[object, object]] = [
+    pages = (
         (
             _("Scopes at and below it"),
-            links.anchor(links.list_page(Scope, tenant=row.tenant, **below), _("open")),
+            links.list_page(Scope, tenant=row.tenant, **below),
         ),
-        (
-            _("Sources"),
-            links.anchor(
-                links.list_page(Source, tenant=row.tenant, scope=row.id), _("open")
-            ),
-        ),
+        (_("Sources"), links.list_page(Source, tenant=row.tenant, scope=row.id)),
+    )
+    pairs: list[tuple[object, object]] = [
+        (label, links.anchor(address, _("open")))
+        for label, address in pages
+        if links.leads(address)
     ]
     if request.user.has_perm("prism_memory.add_accesskey"):
         wish = {"tenant": row.tenant, **below}

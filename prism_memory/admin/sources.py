@@ -18,6 +18,7 @@ from prism_memory.admin.badges import Tone, badge, moment, number
 from prism_memory.admin.characters import shown
 from prism_memory.admin.erasing import erase_tools, erase_view
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
+from prism_memory.admin.holding import hold_tools, hold_view, holds_section
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.scopes import (
@@ -128,17 +129,23 @@ class SourcesAdmin(TenantAdmin):
 
     def row_tools(self, request: HttpRequest, row: Source) -> list[Tool]:
         records = Tool(_("Its records"), records_of(row.scope, source=row.id))
-        return [records, *erase_tools(request, row)]
+        return [records, *hold_tools(request, row), *erase_tools(request, row)]
 
     def more_urls(self) -> list[URLPattern]:
-        return [self.route("<path:object_id>/erase/", self.erase_view, "erase")]
+        return [
+            self.route("<path:object_id>/erase/", self.erase_view, "erase"),
+            self.route("<path:object_id>/hold/", self.hold_view, "hold"),
+        ]
+
+    def hold_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask what for and why, then hold a source with its records."""
+        return hold_view(self, request, self.object_or_404(request, object_id))
 
     def erase_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then erase a source with its records."""
         return erase_view(self, request, self.object_or_404(request, object_id))
 
     def sections(self, request: HttpRequest, row: Source) -> list[Section]:
-        del request
         counted = count_records(row.tenant, [row.id], MOST_COUNTED_ALONE)[row.id]
         what = [
             (_("Key"), shown(row.key)),
@@ -156,7 +163,11 @@ class SourcesAdmin(TenantAdmin):
             (_("Error"), shown(row.error)),
             (_("First seen"), moment(row.created_at)),
         ]
-        return [Section(_("Source"), what), Section(_("Ingestion"), ingestion)]
+        return [
+            Section(_("Source"), what),
+            Section(_("Ingestion"), ingestion),
+            *holds_section(request, row),
+        ]
 
 
 def state_badges(row: Source) -> object:

@@ -50,11 +50,5 @@ def tabs(
     return [
         (links.list_page(model, **links.tenant_wish(tenant)), label, model is current)
         for model, label in OF_TENANT
-        if (tenant or model in OF_INSTALLATION) and _may_view(request, model)
+        if (tenant or model in OF_INSTALLATION) and links.may_view(request.user, model)
     ]
-
-
-def _may_view(request: HttpRequest, model: type[Model]) -> bool:
-    name = model._meta.model_name  # noqa: SLF001 - Django's own way
-    may = (f"prism_memory.{verb}_{name}" for verb in ("view", "change"))
-    return any(request.user.has_perm(permission) for permission in may)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import keyset, links
 from prism_memory.admin.characters import shown
@@ -66,7 +67,9 @@ class TenantAdmin(ReadOnlyAdmin):
                 for name in known[:PER_PAGE]
             ]
             context["more_tenants"] = len(known) > PER_PAGE
-            context["all_tenants"] = links.list_page(Tenant)
+            context["all_tenants"] = links.anchor(
+                links.list_page(Tenant), _("All tenants")
+            )
             if self.installation:
                 context["installation"] = links.list_page(self.model, installation="1")
         return context

@@ -51,7 +51,8 @@ class TenantsAdmin(ReadOnlyAdmin):
             (AuditEvent, _("Audit")),
         )
         pages = ((links.list_page(m, tenant=row.name), label) for m, label in models)
-        return format_html_join(" · ", '<a href="{}">{}</a>', pages)
+        open_to = (page for page in pages if links.leads(page[0]))
+        return format_html_join(" · ", '<a href="{}">{}</a>', open_to)
 
     def sections(self, request: HttpRequest, row: Tenant) -> list[Section]:
         pages = [

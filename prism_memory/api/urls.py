@@ -8,7 +8,11 @@ from prism_memory.api.audit.views import AuditView
 from prism_memory.api.base import UnknownView
 from prism_memory.api.corrections.views import CorrectionView
 from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
-from prism_memory.api.erasures.views import ErasuresView, ErasureView
+from prism_memory.api.erasures.views import (
+    ErasurePreviewView,
+    ErasuresView,
+    ErasureView,
+)
 from prism_memory.api.exports.views import (
     ExportManifestView,
     ExportPageView,
@@ -76,6 +80,7 @@ urlpatterns = [
     path("retention/runs", RunsView.as_view(), name="retention-runs"),
     path("audit", AuditView.as_view(), name="audit"),
     path("erasures", ErasuresView.as_view(), name="erasures"),
+    path("erasures/preview", ErasurePreviewView.as_view(), name="erasure-preview"),
     path("erasures/<str:erasure_id>", ErasureView.as_view(), name="erasure"),
     path("exports", ExportsView.as_view(), name="exports"),
     path("exports/<str:export_id>", ExportView.as_view(), name="export"),

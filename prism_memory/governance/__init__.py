@@ -4,7 +4,7 @@ from prism_memory.governance.events import Event, EventPage, list_events
 from prism_memory.governance.findings import Finding, Findings, Wrong
 from prism_memory.governance.heads import Head, head, read_heads
 from prism_memory.governance.pages import trails
-from prism_memory.governance.prune import Pruned, prune
+from prism_memory.governance.prune import Pruned, prune, tell_again
 from prism_memory.governance.seals import Sealed, seal
 from prism_memory.governance.signing import Signed, sign_records
 from prism_memory.governance.verify import Verified, verify
@@ -27,6 +27,7 @@ __all__ = [
     "read_heads",
     "seal",
     "sign_records",
+    "tell_again",
     "trails",
     "verify",
     "vouch",

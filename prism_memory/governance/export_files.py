@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, Final, cast
 
@@ -56,6 +56,23 @@ def delete(*names: str) -> None:
             place.delete(name)
 
 
+def listed(run_id: uuid.UUID, *known: str) -> list[str]:
+    """Return the files of a run that are there, by name.
+
+    Args:
+        known: Looked for where the storage cannot list.
+    """
+    here = folder(run_id)
+    with storage() as place:
+        try:
+            _folders, found = place.listdir(here)
+        except FileNotFoundError:
+            return []
+        except NotImplementedError:
+            return sorted(name for name in filter(None, known) if place.exists(name))
+    return sorted(f"{here}/{name}" for name in found)
+
+
 def open_file(name: str) -> File[Any]:
     """Return a file to read. Whoever opens it closes it."""
     with storage() as place:
@@ -69,7 +86,7 @@ def blocks(name: str) -> Iterator[bytes]:
             yield block
 
 
-def lines(name: str) -> Iterator[bytes]:
+def lines(name: str) -> Generator[bytes, None, None]:
     """Yield the lines of a part, whether it is compressed or not."""
     with storage(), open_file(name) as file:
         raw = cast("IO[bytes]", file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections.abc import Iterable
 
 from django.db import transaction
 
@@ -64,23 +65,56 @@ def delete_run(
 def delete_exports(*, using: str, scope: Scope, actor: Actor, at: dt.datetime) -> int:
     """Remove the files of every export that may hold records of ``scope`` or below.
 
-    Those of the scopes above hold them too. Call it outside of a transaction, and
-    while the scope still has its row. Returns how many exports it was.
+    Those of the scopes above hold them too. Call it outside of a transaction. Returns
+    how many exports it was.
 
     Raises:
         Misconfigured: The storage failed; what is left goes with the next try.
     """
-    rows = Run.objects.using(using).filter(tenant=scope.tenant, kind=KIND)
+    meant = [level.id for level in scope.chain()]
+    chosen = exports_of(using=using, tenant=scope.tenant, scope_ids=meant, root=scope)
+    for run in chosen:
+        remove(using=using, run=run, actor=actor, at=at)
+    return len(chosen)
+
+
+def exports_of(
+    *,
+    using: str,
+    tenant: str,
+    scope_ids: Iterable[uuid.UUID],
+    root: Scope | None = None,
+) -> list[Run]:
+    """Return the exports whose files are not removed. One query, or two.
+
+    Also those whose scope has no row any more: it was erased. Nobody else finds them.
+
+    Args:
+        scope_ids: Of exactly these scopes.
+        root: And of all below it.
+    """
+    rows = Run.objects.using(using).filter(tenant=tenant, kind=KIND)
     found = list(rows.filter(cursor__deleted__isnull=True).order_by("id"))
     ids = {scope_of(run) for run in found}
-    places = models.Scope.objects.using(using).below(scope).filter(id__in=ids)
-    meant = {level.id for level in scope.chain()} | {
-        *places.values_list("id", flat=True)
-    }
-    chosen = [run for run in found if scope_of(run) in meant]
-    for run in chosen:
-        _delete(using, run, actor, at, "")
-    return len(chosen)
+    if not ids:
+        return []
+    places = models.Scope.objects.using(using).filter(tenant=tenant, id__in=ids)
+    there = {place.id: place.value for place in places}
+    meant = set(scope_ids) | (ids - there.keys())
+    if root is not None:
+        meant |= {place_id for place_id, value in there.items() if root.opens(value)}
+    return [run for run in found if scope_of(run) in meant]
+
+
+def remove(*, using: str, run: Run, actor: Actor, at: dt.datetime) -> None:
+    """Remove the files of one export; end it where it still runs. Audited.
+
+    Call it outside of a transaction.
+
+    Raises:
+        Misconfigured: The storage failed; what is left goes with the next try.
+    """
+    _delete(using, run, actor, at, "")
 
 
 def _delete(using: str, run: Run, actor: Actor, at: dt.datetime, reason: str) -> None:

@@ -26,6 +26,8 @@ class Wrong(StrEnum):
     HEAD_DIFFERS = "head_differs"
     MANIFEST_CHANGED = "manifest_changed"
     RECORD_VANISHED = "record_vanished"
+    RECORD_BACK = "record_back"
+    UNLISTED = "unlisted"
     RECORD_SET_BACK = "record_set_back"
     RECORD_CHANGED = "record_changed"
     RECORD_UNSIGNED = "record_unsigned"
@@ -37,7 +39,7 @@ MEANINGS: Final = {
     Wrong.EVENTS_MISSING: "events under the seal were removed",
     Wrong.EVENTS_ADDED: "events were inserted under the seal",
     Wrong.EVENTS_OF_NO_SEAL: "events name a seal that is not there",
-    Wrong.PRUNED_UNTOLD: "the seal says that its events were pruned; no event does",
+    Wrong.PRUNED_UNTOLD: "it says that its events were pruned; no event bears it out",
     Wrong.SEAL_CHANGED: "the seal was edited",
     Wrong.SEAL_MISSING: "the seal was removed",
     Wrong.SEAL_UNLINKED: "the seal does not follow the one before it",
@@ -47,6 +49,8 @@ MEANINGS: Final = {
     Wrong.HEAD_DIFFERS: "the chain is not the one of the head that was kept outside",
     Wrong.MANIFEST_CHANGED: "the list of records is not the one that was sealed",
     Wrong.RECORD_VANISHED: "no deletion accounts for it",
+    Wrong.RECORD_BACK: "it was deleted, and is there again",
+    Wrong.UNLISTED: "it is older than the list of records, and not on it",
     Wrong.RECORD_SET_BACK: "it is at an earlier version than was sealed",
     Wrong.RECORD_CHANGED: "its signature is not its own",
     Wrong.RECORD_UNSIGNED: "it has no signature",

@@ -6,20 +6,26 @@ that one that is changed changes no other.
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from prism_memory.db import queries
 from prism_memory.db.queries import named
-from prism_memory.governance import pages
+from prism_memory.governance import accounts, pages
 from prism_memory.governance.findings import Findings, Wrong
 from prism_memory.integrity.macs import FORMAT, canonical
 from prism_memory.models import AuditSeal, ManifestBlock
 
 BLOCK_ROWS: Final = 1_000
+
+SLACK: Final = dt.timedelta(minutes=10)
+"""How long a transaction may take to commit an id that it made."""
+
+UUID_TIMED: Final = 7
+"""Version of the ids that this app makes: their time comes first."""
 
 Versions = dict[uuid.UUID, int]
 
@@ -63,11 +69,32 @@ class Look:
         findings: What is wrong.
         records: How many there are.
         later: How many of them the manifest does not hold yet.
+        listed_before: Ids up to here would be in it, had they been there when it was
+            sealed.
     """
 
     findings: Findings
     records: int = 0
     later: int = 0
+    listed_before: uuid.UUID = pages.FIRST
+
+    def note_later(self, record_ids: Iterable[uuid.UUID]) -> None:
+        """Note records that the manifest does not hold: new ones, or old ones again."""
+        for record_id in record_ids:
+            self.later += 1
+            timed = record_id.version == UUID_TIMED
+            if timed and record_id < self.listed_before:
+                self.findings.add(Wrong.UNLISTED, f"record:{record_id}")
+
+
+def look_of(using: str, tenant: str, findings: Findings) -> Look:
+    """Return a look that knows how old a record that is not listed may be."""
+    seals = AuditSeal.objects.using(using).filter(tenant=tenant, content__isnull=False)
+    at = seals.order_by("-number").values_list("at", flat=True).first()
+    if at is None:
+        return Look(findings)
+    milliseconds = int((at - SLACK).timestamp() * 1000)
+    return Look(findings, listed_before=uuid.UUID(int=max(milliseconds, 0) << 80))
 
 
 def sealed_root(using: str, tenant: str) -> bytes | None:
@@ -100,23 +127,12 @@ def compare(
     """Find what of a block is not there any more, or at an earlier version."""
     before = dict(zip(block.ids, block.versions, strict=False))
     gone = [record_id for record_id in before if record_id not in now]
-    for record_id in unaccounted(using, tenant, gone):
+    for record_id in accounts.unaccounted(using, tenant, gone):
         look.findings.add(Wrong.RECORD_VANISHED, f"record:{record_id}")
     for record_id, version in before.items():
         if now.get(record_id, version) < version:
             look.findings.add(Wrong.RECORD_SET_BACK, f"record:{record_id}")
-    look.later += len(now.keys() - before.keys())
-
-
-def unaccounted(
-    using: str, tenant: str, record_ids: Sequence[uuid.UUID]
-) -> list[uuid.UUID]:
-    """Return those of the ids that no deletion accounts for. One query, or none."""
-    if not record_ids:
-        return []
-    given = {"tenant": tenant, "record_ids": list(record_ids)}
-    rows = queries.fetch(using, named("audit")["unaccounted"], given)
-    return [row["id"] for row in rows]
+    look.note_later(record_id for record_id in now if record_id not in before)
 
 
 @dataclass
@@ -157,7 +173,7 @@ def take(*, using: str, tenant: str) -> tuple[Root, Look]:
 
     Reads each record's id and version once, in pages.
     """
-    look = Look(Findings(tenant))
+    look = look_of(using, tenant, Findings(tenant))
     check_root(using, tenant, look.findings)
     taking = Taking(using, tenant)
     if look.findings.count:  # an edit: what it says is compared, and made anew
@@ -191,7 +207,7 @@ def _take_tail(
         taking.using, taking.tenant, statement, after, pages.LAST
     ):
         look.records += len(page)
-        look.later += len(page)
+        look.note_later(row["id"] for row in page)
         now |= _versions(page)
         while len(now) >= BLOCK_ROWS:
             full = list(now.items())

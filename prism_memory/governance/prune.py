@@ -14,10 +14,11 @@ from django.db import transaction
 from prism_memory import audit
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid
-from prism_memory.governance import pages
+from prism_memory.governance import pages, pruned
 from prism_memory.governance.chain import digest_of
-from prism_memory.governance.seals import EVENTS_AT_MOST, TRAIL
-from prism_memory.governance.verify import PRUNED
+from prism_memory.governance.pruned import PRUNED, TRAIL
+from prism_memory.governance.seals import EVENTS_AT_MOST
+from prism_memory.integrity import keyring
 from prism_memory.models import AuditEvent, AuditSeal
 from prism_memory.types import Actor
 
@@ -62,8 +63,9 @@ def prune(
 
     Raises:
         Invalid: The age is no integer from 1.
-        Conflict: The events of a seal are not those that it sealed: what was done
-            before stays done, and ``verify`` says what is wrong.
+        Conflict: The events of a seal are not those that it sealed, or no event bears
+            out that earlier ones were pruned: what was done before stays done, and
+            ``verify`` says what is wrong.
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
     given: object = older_than_days
@@ -79,6 +81,7 @@ def prune(
     while True:
         with transaction.atomic(using=using):
             pages.own_seals(using, tenant)
+            _refuse_untold(using, tenant)
             seals = _oldest(using, tenant, before, most)
             if not seals:
                 return total
@@ -91,11 +94,75 @@ def prune(
                 target=TRAIL,
                 at=at,
                 reason=reason,
-                detail=vars(done),
+                detail=vars(done)
+                | pruned.detail_of(
+                    tenant, seals[-1], days=given, at=at, keys=keyring()
+                ),
             )
         total = Pruned(
             total.events + done.events, total.seals + done.seals, done.through
         )
+
+
+@for_tenant
+def tell_again(*, using: str, tenant: str, actor: Actor, at: dt.datetime) -> bool:
+    """Have the current key sign what was pruned: up to where a known one signed it.
+
+    For a change of keys, and where the events were pruned before there was one.
+    """
+    keys = keyring()
+    with transaction.atomic(using=using):
+        pages.own_seals(using, tenant)
+        last = _last_pruned(using, tenant)
+        if keys is None or last is None:
+            return False
+        told = pruned.believed(using, tenant, keys, last.number)
+        if told is None and not _told_signed(using, tenant):
+            told = pruned.believed(using, tenant, None, last.number)
+        if told is None or told.get("mac_key") == keys.current:
+            return False
+        detail = pruned.detail_of(tenant, last, days=told["days"], at=at, keys=keys)
+        audit.record(
+            using=using,
+            tenant=tenant,
+            actor=actor,
+            action=PRUNED,
+            target=TRAIL,
+            at=at,
+            detail={"events": 0, "seals": 0, **detail},
+        )
+    return True
+
+
+def _told_signed(using: str, tenant: str) -> bool:
+    """Tell whether a pruning was ever signed: then one without a key is no old one."""
+    told = AuditEvent.objects.using(using).filter(
+        tenant=tenant, target=TRAIL, action=PRUNED, detail__has_key="mac"
+    )
+    return told.exists()
+
+
+def _last_pruned(using: str, tenant: str) -> AuditSeal | None:
+    seals = AuditSeal.objects.using(using).filter(
+        tenant=tenant, pruned_at__isnull=False
+    )
+    return seals.order_by("-number").first()
+
+
+def _refuse_untold(using: str, tenant: str) -> None:
+    """Keep what shows that a seal was only said to be pruned: it would be covered."""
+    last = _last_pruned(using, tenant)
+    if last is None:
+        return
+    kept = AuditSeal.objects.using(using).filter(
+        tenant=tenant, number__lt=last.number, pruned_at__isnull=True
+    )
+    if kept.exists() or last.number > pruned.through(using, tenant, keyring()):
+        message = (
+            f"No event bears out that what was under seal {last.number} was pruned. See"
+            " verify; if there was no key then, sign first."
+        )
+        raise Conflict(message, field="seal")
 
 
 def _oldest(using: str, tenant: str, before: dt.datetime, most: int) -> list[AuditSeal]:

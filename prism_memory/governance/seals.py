@@ -23,11 +23,13 @@ from prism_memory.governance.chain import (
     Row,
     digest_of,
     mac_message,
+    mac_state,
     sha256_of,
 )
 from prism_memory.governance.findings import Finding, Wrong
 from prism_memory.governance.pages import event_columns, own_seals
-from prism_memory.integrity import keyring
+from prism_memory.governance.pruned import EPOCH, TRAIL
+from prism_memory.integrity import State, keyring
 from prism_memory.models import AuditSeal
 from prism_memory.types import Actor
 
@@ -37,11 +39,13 @@ EVENTS_AT_MOST: Final = 10_000
 IDS_AT_MOST: Final = 100
 """That one event names; the seal counts all."""
 
-EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-
 VIOLATION: Final = "audit.violation"
-TRAIL: Final = "audit"
-"""What an event about the trail itself is about."""
+VIOLATIONS: Final = (
+    Wrong.RECORD_VANISHED,
+    Wrong.RECORD_SET_BACK,
+    Wrong.UNLISTED,
+    Wrong.MANIFEST_CHANGED,
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ class _Content:
 def _content(using: str, tenant: str, actor: Actor, at: dt.datetime) -> _Content:
     sealed = manifest.sealed_root(using, tenant)
     root, look = manifest.take(using=using, tenant=tenant)
-    for wrong in (Wrong.RECORD_VANISHED, Wrong.RECORD_SET_BACK, Wrong.MANIFEST_CHANGED):
+    for wrong in VIOLATIONS:
         refs = [one.ref for one in look.findings.listed if one.wrong is wrong]
         if refs:
             audit.record(
@@ -140,8 +144,7 @@ def _seal(
     given = {"tenant": tenant, "number": number, "rows": most}
     events = sorted(queries.fetch(using, statement, given), key=lambda row: row["id"])
     root = content.root if content else None
-    unsigned = keyring() is not None and before is not None and before.mac is None
-    if not (events or root or unsigned):
+    if not (events or root or (before and _is_to_be_signed(tenant, before))):
         return None
     findings = content.look.findings if content else None
     made = {
@@ -162,6 +165,18 @@ def _seal(
         row.mac is not None,
         row.violations,
         tuple(findings.listed) if findings else (),
+    )
+
+
+def _is_to_be_signed(tenant: str, last: AuditSeal) -> bool:
+    """Tell whether the end of a chain has no signature yet, or one by an older key."""
+    keys = keyring()
+    if keys is None:
+        return False
+    if last.mac is None:
+        return True
+    return last.mac_key != keys.current and (
+        mac_state(keys, tenant, vars(last)) is State.INTACT
     )
 
 

@@ -17,11 +17,12 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Misconfigured
 from prism_memory.governance.findings import Findings
 from prism_memory.governance.pages import FIRST
-from prism_memory.governance.seals import TRAIL
+from prism_memory.governance.prune import tell_again
+from prism_memory.governance.pruned import TRAIL
 from prism_memory.governance.verify import BROKEN
 from prism_memory.integrity import Keyring, State, keyring, write
 from prism_memory.integrity.checking import statement
-from prism_memory.models import Run, RunState
+from prism_memory.models import AuditEvent, Run, RunState
 from prism_memory.types import Actor
 
 BATCH_ROWS: Final = 500
@@ -97,6 +98,7 @@ def sign_records(
     while step(rotate=rotate, unsigned=again or not rotate, batch=batch, at=now()):
         pass
     _finish(using, run, done, actor, now(), reason)
+    tell_again(using=using, tenant=tenant, actor=actor, at=now())
     return done
 
 
@@ -104,7 +106,11 @@ def _refuse_again(using: str, tenant: str) -> None:
     done = Run.objects.using(using).filter(
         tenant=tenant, kind=KIND, target="", state=RunState.DONE
     )
-    if done.exists():
+    # A run is no part of the chain of seals, the event is.
+    told = AuditEvent.objects.using(using).filter(
+        tenant=tenant, target=TRAIL, action=SIGNED, detail__rotate=""
+    )
+    if done.exists() or told.exists():
         message = (
             "All records were signed before: what has no signature now was written,"
             " or stripped of it, behind the application's back. See verify; to sign"

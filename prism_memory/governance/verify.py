@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from prism_memory.db.tenancy import for_tenant
-from prism_memory.governance import manifest, pages
+from prism_memory.governance import accounts, manifest, pages, pruned
 from prism_memory.governance.chain import (
     NOTHING_BEFORE,
     Row,
@@ -19,12 +19,9 @@ from prism_memory.governance.chain import (
 from prism_memory.governance.findings import Findings, Wrong
 from prism_memory.governance.heads import Head
 from prism_memory.governance.pages import snapshot
-from prism_memory.governance.seals import TRAIL
 from prism_memory.integrity import Keyring, State, keyring
 from prism_memory.integrity.checking import statement
 from prism_memory.models import AuditEvent
-
-PRUNED = "audit.prune"
 
 BROKEN = {
     State.CHANGED: Wrong.RECORD_CHANGED,
@@ -104,10 +101,11 @@ class _Chain:
     number: int = 0
     last_state: State = State.UNSIGNED
     was_signed: bool = False
+    all_pruned: bool = True
 
     def follow(self) -> None:
         runs = _Runs(self.using, self.tenant)
-        through = pruned_through(self.using, self.tenant)
+        through = pruned.through(self.using, self.tenant, self.keys)
         for seal in pages.seals(self.using, self.tenant):
             for number in runs.before(seal["number"]):
                 self._wrong(Wrong.EVENTS_OF_NO_SEAL, number)
@@ -155,9 +153,11 @@ class _Chain:
             self.found.pruned_through = seal["number"]
             if count:
                 self._wrong(Wrong.EVENTS_ADDED, seal["number"])
-            if seal["number"] > through:
+            if seal["number"] > through or not self.all_pruned:
                 self._wrong(Wrong.PRUNED_UNTOLD, seal["number"])
-        elif count < seal["events"]:
+            return
+        self.all_pruned = False
+        if count < seal["events"]:
             self._wrong(Wrong.EVENTS_MISSING, seal["number"])
         elif count > seal["events"]:
             self._wrong(Wrong.EVENTS_ADDED, seal["number"])
@@ -203,29 +203,24 @@ class _Runs:
         return digest.events, digest.value
 
 
-def pruned_through(using: str, tenant: str) -> int:
-    """Return the last seal whose events were pruned, as the audit says; 0: none."""
-    told = AuditEvent.objects.using(using).filter(
-        tenant=tenant, target=TRAIL, action=PRUNED
-    )
-    details = (detail for (detail,) in told.values_list("detail"))
-    numbers = (d.get("through") for d in details if isinstance(d, dict))
-    return max((n for n in numbers if isinstance(n, int)), default=0)
-
-
 def _content(using: str, tenant: str, found: Verified) -> None:
-    look = manifest.Look(found.findings)
+    look = manifest.look_of(using, tenant, found.findings)
     manifest.check_root(using, tenant, found.findings)
-    for _ in manifest.looked_at(using, tenant, look):
-        pass  # what is wrong is noted as it goes
+    last = pages.FIRST
+    for block, _ in manifest.looked_at(using, tenant, look):
+        last = block.ids[-1]  # what is wrong is noted as it goes
     found.records = 0
     keys = keyring()
     for page in pages.records(
         using, tenant, statement("between"), pages.FIRST, pages.LAST
     ):
         found.records += len(page)
+        ids = [row["id"] for row in page]
+        look.note_later(record_id for record_id in ids if record_id > last)
+        for record_id in accounts.back(using, tenant, ids):
+            found.findings.add(Wrong.RECORD_BACK, f"record:{record_id}")
         for row in page if keys else ():
             state = keys.state_of_record(tenant, row) if keys else State.INTACT
             if state is not State.INTACT:
                 found.findings.add(BROKEN[state], f"record:{row['id']}")
-    found.unlisted = found.records - (look.records - look.later)
+    found.unlisted = look.later

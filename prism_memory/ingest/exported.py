@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+from django.utils import timezone
+
 from prism_memory.errors import Invalid
 from prism_memory.ingest.entries import BadEntry, Incoming, placed
 from prism_memory.ingest.json_stream import parse
@@ -53,6 +55,10 @@ TIMES: Final = (
 )
 OTHERS: Final = ("format", "id", "scope", "trust", "writer", "consent", "source")
 KNOWN: Final = frozenset({*PLAIN, *TIMES, *OTHERS, "lineage"})
+PAST: Final = ("created_at", "changed_at")
+AHEAD: Final = dt.timedelta(minutes=5)
+"""How far the clock of the writer may have been ahead of ours."""
+
 KINDS: Final = frozenset({Kind.ENTRY, Kind.TURN, Kind.NOTE})
 
 
@@ -136,10 +142,20 @@ def _entry(fields: Mapping[str, Any], mapped: Mapped) -> Restored:
         origin=origin if mapped.trusted else None,
         derived=_derived(fields.get("lineage")),
     )
+    _refuse_future(entry)
     if entry.kind not in KINDS:
         message = "kind must be entry, turn or note."
         raise Invalid(message, field="kind")
     return replace(entry, sequence=None) if mapped.renumber else entry
+
+
+def _refuse_future(entry: Restored) -> None:
+    latest = timezone.now() + AHEAD
+    for name in PAST:
+        moment = getattr(entry, name)
+        if moment is not None and moment > latest:
+            message = f"{name} is in the future."
+            raise Invalid(message, field=name)
 
 
 def _consent(value: object) -> Consent | None:

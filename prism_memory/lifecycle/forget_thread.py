@@ -36,10 +36,11 @@ def forget_thread(
     at: dt.datetime,
     reason: str = "",
 ) -> Forgotten:
-    """Forget all that was said in a thread up to now, however much it is.
+    """Forget all that is there of a thread when it begins, however much it is.
 
     In batches of 64, each all or nothing; what was done stays if a later one fails, and
-    the same call goes on from there. What is first written meanwhile stays. Streams
+    the same call goes on from there. What is first written meanwhile stays; what was
+    there goes, whatever the clock of its writer said. Streams
     that are empty afterwards go too.
 
     Raises:
@@ -52,27 +53,33 @@ def forget_thread(
     given: dict[str, Any] = {"using": using, "actor": actor, "at": at}
     done = [
         _forget(scope=scope, ids=ids, sources=sources, reason=reason, **given)
-        for ids, sources in _pages(using, scope, at)
+        for ids, sources in _pages(using, scope)
     ]
     return _sum(done)
 
 
 def _pages(
-    using: str, scope: Scope, at: dt.datetime
+    using: str, scope: Scope
 ) -> Iterator[tuple[list[uuid.UUID], set[uuid.UUID]]]:
     """Yield ids and sources of the next records, as they stand when asked for."""
     sequence, after = FIRST
+    given = {
+        "tenant": scope.tenant,
+        "scope_id": scope.id,
+        "kinds": [kind.value for kind in THREAD_KINDS],
+        "rows": BATCH,
+    }
+    last = queries.fetch(using, named("removal")["last_of_scope"], given)
+    if not last:
+        return
+    given |= {
+        "last": last[0]["sequence"],
+        "last_id": last[0]["id"],
+        "last_at": last[0]["at"],
+    }
     while True:
-        given = {
-            "tenant": scope.tenant,
-            "scope_id": scope.id,
-            "kinds": [kind.value for kind in THREAD_KINDS],
-            "before": at,
-            "sequence": sequence,
-            "after": after,
-            "rows": BATCH,
-        }
-        found = queries.fetch(using, named("removal")["next_of_scope"], given)
+        place = {"sequence": sequence, "after": after}
+        found = queries.fetch(using, named("removal")["next_of_scope"], given | place)
         if not found:
             return
         sequence, after = found[-1]["sequence"], found[-1]["id"]

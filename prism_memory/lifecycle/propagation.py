@@ -28,6 +28,7 @@ from prism_memory.types import (
     Propagated,
     Scope,
     TombstoneReason,
+    check_choice,
     check_name,
 )
 
@@ -129,10 +130,11 @@ def _check_wish(
     if (source is None) == (ids is None):
         message = "Give the key of a source, or ids of records."
         raise Invalid(message, field="source")
-    if reason not in {TombstoneReason.FORGOTTEN, TombstoneReason.EXPIRED}:
+    why = check_choice(reason, TombstoneReason, "reason")
+    if why not in {TombstoneReason.FORGOTTEN, TombstoneReason.EXPIRED}:
         message = "What is deleted was forgotten or expired."
         raise Invalid(message, field="reason")
-    return TombstoneReason(reason)
+    return why
 
 
 def _roots(

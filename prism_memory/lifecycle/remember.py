@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,16 +13,42 @@ from django.db import transaction
 
 from prism_memory import access, integrity, signals
 from prism_memory.db import queries
-from prism_memory.db.queries import composed, named
-from prism_memory.errors import Conflict
+from prism_memory.db.queries import composed
+from prism_memory.lifecycle.columns import columns
 from prism_memory.lifecycle.decisions import note_decisions
 from prism_memory.lifecycle.entries import Identity, Row
 from prism_memory.lifecycle.governed import any_held
 from prism_memory.lifecycle.lineage import write_edges
+from prism_memory.lifecycle.overwriting import (
+    SourcesLeft,
+    blocked,
+    find,
+    held,
+    identity,
+    refuse_conflict,
+    refuse_edited,
+    refuse_unseen,
+)
 from prism_memory.lifecycle.queueing import enqueue, wake
 from prism_memory.lifecycle.scopes import ensure_scope
-from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.types import Actor, Consent, Scope, uuid7
+from prism_memory.lifecycle.sources import ensure_sources
+from prism_memory.lifecycle.tombstones import hold_lineage, mark_born_hidden
+from prism_memory.types import Actor, Scope
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written of a batch.
+
+    Args:
+        ids: The record of each identity.
+        written: Those that are new or changed.
+        blocked: Those that stood there before, and that something blocks.
+    """
+
+    ids: dict[Identity, uuid.UUID]
+    written: list[uuid.UUID]
+    blocked: frozenset[uuid.UUID] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -49,200 +75,174 @@ def remember(
     embedder: str,
     at: dt.datetime,
     wakes: bool = True,
+    overwrites: bool = True,
 ) -> Stored:
     """Store prepared rows at exactly ``scope``, and queue them for embedding.
 
-    Rows identical to what is stored change nothing. Four to sixteen queries,
-    whatever the number of rows.
+    Rows identical to what is stored change nothing. Four to eighteen queries, whatever
+    the number of rows; once more where records leave their source.
 
     Args:
         embedder: Alias whose live spaces get a pending vector for each row.
         at: Time of writing.
         wakes: Tell the worker; False for a caller who embeds by itself.
+        overwrites: False: what is there stays as it is, whatever it is.
 
     Raises:
-        Conflict: A row would overwrite a revoked or held record, or one that was edited
-            behind the app's back; change a consent; or bring back corrected words.
+        Conflict: A row would overwrite a revoked, held or blocked record, or one that
+            was edited behind the app's back; change a consent; or bring back corrected
+            words.
         NotVisible: A lineage ref names a record that is not in sight.
+        Unsupported: It would overwrite a record, or writes lineage, in a transaction
+            that is not READ COMMITTED.
     """
     if not rows:
         return Stored((), frozenset(), frozenset())
-    with transaction.atomic(using=using):
-        if any(row.entry.lineage for row in rows):
-            hold_lineage(using=using, tenant=scope.tenant)
-        ensure_scope(using=using, scope=scope, at=at)
-        ids, changed = _write(using, scope, rows, at)
-        _write_lineage(using, scope, rows, ids, at)
-        _note_consents(using, scope, rows, ids, actor, at)
-        texts = {ids[row.identity]: row.embed_sha256 for row in rows}
-        pending, queued = enqueue(
-            using=using, scope=scope, texts=texts, embedder=embedder
-        )
-        _announce(using, scope, changed)
-        if wakes and queued:
-            wake(using=using, scope=scope, embedder=embedder)
-    ordered = tuple(ids[row.identity] for row in rows)
-    return Stored(ordered, frozenset(changed), pending)
+    left: frozenset[uuid.UUID] = frozenset()
+    while True:
+        try:
+            with transaction.atomic(using=using):
+                if any(row.entry.lineage for row in rows):
+                    hold_lineage(using=using, tenant=scope.tenant)
+                ensure_scope(using=using, scope=scope, at=at)
+                done = _write(using, scope, rows, at, left, overwrites=overwrites)
+                kept = _kept(rows, done, overwrites=overwrites)
+                pending = _complete(
+                    using, scope, actor, kept, done, embedder, at, wakes=wakes
+                )
+        except SourcesLeft as found:
+            # Sources are locked before records, by all who lock both.
+            left |= found.sources
+        else:
+            ordered = tuple(done.ids[row.identity] for row in rows)
+            return Stored(ordered, frozenset(done.written), pending)
+
+
+def _kept(rows: Sequence[Row], done: Written, *, overwrites: bool) -> Sequence[Row]:
+    """Return the rows that more than a look is for."""
+    if overwrites:
+        return rows
+    return [row for row in rows if done.ids[row.identity] == row.id]
+
+
+def _complete(
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    rows: Sequence[Row],
+    done: Written,
+    embedder: str,
+    at: dt.datetime,
+    *,
+    wakes: bool,
+) -> frozenset[uuid.UUID]:
+    """Write what goes with the records; return those that wait for their vector."""
+    _hide_born_hidden(using, scope, rows, done, actor, at)
+    _write_lineage(using, scope, rows, done, at)
+    _note_consents(using, scope, rows, done.ids, actor, at)
+    texts = {done.ids[row.identity]: row.embed_sha256 for row in rows}
+    pending, queued = enqueue(using=using, scope=scope, texts=texts, embedder=embedder)
+    _announce(using, scope, done.written)
+    if wakes and queued:
+        wake(using=using, scope=scope, embedder=embedder)
+    return pending
 
 
 def _write(
-    using: str, scope: Scope, rows: Sequence[Row], at: dt.datetime
-) -> tuple[dict[Identity, uuid.UUID], list[uuid.UUID]]:
+    using: str,
+    scope: Scope,
+    rows: Sequence[Row],
+    at: dt.datetime,
+    left: Collection[uuid.UUID],
+    *,
+    overwrites: bool,
+) -> Written:
     distinct = {row.identity: row for row in rows}
-    sources = _ensure_sources(using, scope, distinct.values(), at)
+    sources = ensure_sources(
+        using=using, scope=scope, rows=distinct.values(), left=left, at=at
+    )
     given = {
-        **_columns(list(distinct.values()), sources),
+        **columns(rows=list(distinct.values()), sources=sources),
         "tenant": scope.tenant,
         "scope_id": scope.id,
         "at": at,
+        "left": list(left),
+        "overwrites": overwrites,
     }
-    _refuse_edited(using, scope, list(distinct.values()))
+    refuse_edited(using, scope, list(distinct.values()))
     statement = composed("remember", "upsert_records", held=access.held())
     upserted = queries.fetch(using, statement, given)
-    if any(row["was_held"] for row in upserted):
-        raise _held()
+    refuse_unseen(upserted)
     written = [row["id"] for row in upserted]
     new = set(written)
     ids = {row.identity: row.id for row in distinct.values() if row.id in new}
     known = [row for row in distinct.values() if row.id not in new]
-    for found in _find(using, scope, known):
-        _refuse_conflict(distinct[_identity(found)], found, changed=found["id"] in new)
-        ids[_identity(found)] = found["id"]
+    found = find(using, scope, known)
+    if overwrites:
+        _require_locked(found, given, left)
+        for one in found:
+            refuse_conflict(distinct[identity(one)], one, changed=one["id"] in new)
+    ids |= {identity(one): one["id"] for one in found}
     integrity.sign(using=using, tenant=scope.tenant, record_ids=written)
-    return ids, written
+    return Written(ids, written, frozenset(i["id"] for i in found if i["blocked"]))
 
 
-def _refuse_edited(using: str, scope: Scope, rows: Sequence[Row]) -> None:
-    """Keep the app from signing what an edit behind its back left in a row."""
-    if integrity.keyring() is not None:
-        ids = [found["id"] for found in _find(using, scope, rows)]
-        integrity.require_intact(using=using, tenant=scope.tenant, record_ids=ids)
+def _require_locked(
+    found: Sequence[Mapping[str, Any]],
+    given: Mapping[str, Any],
+    left: Collection[uuid.UUID],
+) -> None:
+    """Begin anew where a record stands in a source that it would leave unlocked."""
+    locked = {None, *given["source_ids"], *left}
+    if unlocked := {one["source_id"] for one in found} - locked:
+        raise SourcesLeft(frozenset(unlocked))
 
 
-def _find(using: str, scope: Scope, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return what was stored before under the rows' identities."""
-    if not rows:
-        return []
-    names = ("kinds", "namespaces", "partitions", "keys")
-    columns = zip(*(row.identity for row in rows), strict=True)
-    given = {
-        **{name: list(column) for name, column in zip(names, columns, strict=True)},
-        "tenant": scope.tenant,
-        "scope_id": scope.id,
-    }
-    statement = composed("remember", "find_records", held=access.held())
-    return queries.fetch(using, statement, given)
-
-
-def _refuse_conflict(row: Row, found: dict[str, Any], *, changed: bool) -> None:
-    # A hold that hides nothing lets the same words be remembered again.
-    if found["revoked"] or found["stopped"] or (found["held"] and changed):
-        raise _held()
-    if row.key == row.sha256.hex() and bytes(found["sha256"]) != row.sha256:
-        message = "These words were corrected; to remember them anew, give a key."
-        raise Conflict(message, field="key")
-    if row.entry.consent is not None:
-        _refuse_other_consent(row.entry.consent, found)
-
-
-def _held() -> Conflict:
-    message = "A revoked or held record cannot be overwritten."
-    return Conflict(message, field="key")
-
-
-def _refuse_other_consent(consent: Consent, found: dict[str, Any]) -> None:
-    mine = (consent.source.value, consent.scope.value, consent.visible)
-    stored = (found["consent_source"], found["consent_scope"], found["visible"])
-    if mine != stored:
-        message = "Remembering again does not change a consent; set_consent does."
-        raise Conflict(message, field="consent")
-
-
-def _ensure_sources(
-    using: str, scope: Scope, rows: Iterable[Row], at: dt.datetime
-) -> dict[str, uuid.UUID]:
-    first: dict[str, Row] = {}
-    for row in rows:
-        if row.entry.source:
-            first.setdefault(row.entry.source.key, row)
-    if not first:
-        return {}
-    given = {
-        "tenant": scope.tenant,
-        "scope_id": scope.id,
-        "at": at,
-        "ids": [uuid7() for _ in first],
-        "keys": list(first),
-        "uris": [row.entry.source.uri for row in first.values() if row.entry.source],
-        "trusts": [row.origin.trust.value for row in first.values()],
-        "writers": [row.origin.writer for row in first.values()],
-    }
-    sql = named("remember")
-    found: list[dict[str, Any]] = []
-    while len(found) < len(first):  # one that was empty may just be removed
-        queries.execute(using, sql["ensure_sources"], given)
-        found = queries.fetch(using, sql["find_sources"], given)
-    return {row["key"]: row["id"] for row in found}
-
-
-def _identity(found: dict[str, Any]) -> Identity:
-    return (found["kind"], found["namespace"], found["partition"], found["key"])
-
-
-def _columns(rows: Sequence[Row], sources: dict[str, uuid.UUID]) -> dict[str, Any]:
-    entries = [row.entry for row in rows]
-    consents = [entry.consent for entry in entries]
-    places = [entry.source for entry in entries]
-    return {
-        "ids": [row.id for row in rows],
-        "numbered": [row.id for row in rows if row.entry.sequence is not None],
-        "kinds": [entry.kind.value for entry in entries],
-        "tiers": [entry.tier.value for entry in entries],
-        "namespaces": [entry.namespace for entry in entries],
-        "partitions": [entry.partition for entry in entries],
-        "keys": [row.key for row in rows],
-        "texts": [entry.text for entry in entries],
-        "lexical_texts": [row.lexical_text for row in rows],
-        "embed_texts": [row.embed_text for row in rows],
-        "languages": [row.language for row in rows],
-        "sha256s": [row.sha256 for row in rows],
-        "sequences": [entry.sequence for entry in entries],
-        "importances": [entry.importance for entry in entries],
-        "metadatas": [row.metadata_json for row in rows],
-        "trusts": [row.origin.trust.value for row in rows],
-        "writers": [row.origin.writer for row in rows],
-        "consent_sources": [c.source.value if c else None for c in consents],
-        "consent_scopes": [c.scope.value if c else None for c in consents],
-        "visibles": [c.visible if c else None for c in consents],
-        "granted_ats": [c.granted_at if c else None for c in consents],
-        "default_sources": [row.default_consent for row in rows],
-        "source_ids": [sources[place.key] if place else None for place in places],
-        "ordinals": [place.ordinal if place else None for place in places],
-        "happened_ats": [entry.happened_at for entry in entries],
-        "expires_ats": [entry.expires_at for entry in entries],
-        "valid_froms": [entry.valid_from for entry in entries],
-        "valid_tos": [entry.valid_to for entry in entries],
-    }
+def _hide_born_hidden(
+    using: str,
+    scope: Scope,
+    rows: Iterable[Row],
+    done: Written,
+    actor: Actor,
+    at: dt.datetime,
+) -> None:
+    """Block what will be derived from new records whose consent was refused."""
+    hidden = [
+        row.id
+        for row in rows
+        if row.entry.consent is not None
+        and not row.entry.consent.visible
+        and done.ids[row.identity] == row.id
+    ]
+    if hidden:
+        mark_born_hidden(
+            using=using, tenant=scope.tenant, record_ids=hidden, actor=actor, at=at
+        )
 
 
 def _write_lineage(
     using: str,
     scope: Scope,
     rows: Sequence[Row],
-    ids: dict[Identity, uuid.UUID],
+    done: Written,
     at: dt.datetime,
 ) -> None:
     sources = {
-        ids[row.identity]: row.entry.lineage.source_ids
+        done.ids[row.identity]: row.entry.lineage.source_ids
         for row in rows
         if row.entry.lineage is not None
     }
     if not sources:
         return
-    changed = write_edges(using=using, scope=scope, sources=sources, at=at)
-    known = changed - {row.id for row in rows}
-    if known and any_held(using=using, tenant=scope.tenant, record_ids=known):
-        raise _held()
+    known = sources.keys() - {row.id for row in rows}
+    reworded = known.intersection(done.written)
+    changed = known & write_edges(
+        using=using, scope=scope, sources=sources, at=at, known=known, anew=reworded
+    )
+    if changed & done.blocked:
+        raise blocked()
+    if changed and any_held(using=using, tenant=scope.tenant, record_ids=changed):
+        raise held()
 
 
 def _note_consents(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.errors import LimitExceeded, Unsupported
 from prism_memory.lifecycle.reach import Reach, reach
-from prism_memory.types import Actor, TombstoneReason, uuid7
+from prism_memory.types import Actor, TombstoneReason, record_ref, uuid7
 
 MOST_DISTANCE: Final = 8
 MOST_REFS: Final = 256
@@ -135,6 +135,42 @@ def inherit(
     given = {"tenant": tenant, "record_ids": list(record_ids)}
     stones = queries.fetch(using, named("lineage")["inherited"], given)
     return _put(using, tenant, stones, at) if stones else 0
+
+
+def mark_born_hidden(
+    *,
+    using: str,
+    tenant: str,
+    record_ids: Collection[uuid.UUID],
+    actor: Actor,
+    at: dt.datetime,
+) -> None:
+    """Put on new records what a revocation would: nothing derives from them yet.
+
+    One query.
+    """
+    stones = [
+        {
+            "target_ref": record_ref(record_id),
+            "root_ref": record_ref(record_id),
+            "reason": TombstoneReason.REVOKED.value,
+            "hold": False,
+            "actor": actor.name,
+        }
+        for record_id in record_ids
+    ]
+    _put(using, tenant, stones, at)
+
+
+def lift_left(
+    *, using: str, tenant: str, record_ids: Collection[uuid.UUID], at: dt.datetime
+) -> int:
+    """Lift from records the corrections of what they do not derive from any more.
+
+    Not from what is derived from them: nobody has written that anew. One query.
+    """
+    given = {"tenant": tenant, "record_ids": list(record_ids), "at": at}
+    return queries.execute(using, named("lineage")["lift_left"], given)
 
 
 def _put(

@@ -132,6 +132,11 @@ def os_actor() -> Actor:
         return Actor("command")
 
 
+def counted(count: int, word: str) -> str:
+    """Return ``1 record`` or ``1,204 records``."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Return the lines of a plain table; numbers stand to the right."""
     cells = [[_shown(cell) for cell in row] for row in rows]

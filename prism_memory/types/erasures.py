@@ -14,15 +14,80 @@ RECORDS: Final = "prism_memory_record"
 """Their table, as counts name it."""
 
 
+TOTALS: Final = (
+    "records",
+    "vectors",
+    "sources",
+    "scopes",
+    "shares",
+    "keys",
+    "traces",
+    "exports",
+)
+
+
+class Counted:
+    """What counts say, in words: of a receipt, and of what is foreseen."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Each of the counts below that is not 0, by its name."""
+        found = {name: int(getattr(self, name)) for name in TOTALS}
+        return {name: count for name, count in found.items() if count}
+
+    @property
+    def records(self) -> int:
+        """Records, whatever their kind, those elsewhere included."""
+        return self.counts.get(RECORDS, 0)
+
+    @property
+    def vectors(self) -> int:
+        """Vectors, and places in the queue of those not made yet."""
+        return self.counts.get("prism_memory_embedding", 0)
+
+    @property
+    def sources(self) -> int:
+        """Sources."""
+        return self.counts.get("prism_memory_source", 0)
+
+    @property
+    def scopes(self) -> int:
+        """Scopes."""
+        return self.counts.get("prism_memory_scope", 0)
+
+    @property
+    def shares(self) -> int:
+        """Shares between threads."""
+        return self.counts.get("prism_memory_sharegrant", 0)
+
+    @property
+    def keys(self) -> int:
+        """Access keys."""
+        return self.counts.get("prism_memory_accesskey", 0)
+
+    @property
+    def traces(self) -> int:
+        """Traces of recalls."""
+        return self.counts.get("prism_memory_recalltrace", 0)
+
+    @property
+    def exports(self) -> int:
+        """Exports whose files are removed: all that may hold some of it."""
+        return self.counts.get("exports", 0)
+
+
 @dataclass(frozen=True)
-class Erased:
+class Erased(Counted):
     """What an erasure removed, and what it had to keep: its receipt.
 
     Args:
         id: Of the receipt.
         target_ref: ``record:``, ``source:`` or ``scope:`` and an id; no name.
         found: There was something of that name; else nothing was changed.
-        counts: Rows removed, by table.
+        counts: Rows removed, by table; ``exports``: those whose files were removed;
+            ``hold_names``: released holds that lost the names of their scope.
         kinds: Records removed, by kind.
         kept: What holds keep: ``records``, ``facts``, ``sources`` and ``scopes`` of the
             target, and ``derived``, records elsewhere.
@@ -47,19 +112,9 @@ class Erased:
         return self.found
 
     @property
-    def records(self) -> int:
-        """Records removed, whatever their kind."""
-        return self.counts.get(RECORDS, 0)
-
-    @property
     def chunks(self) -> int:
         """Chunks of documents removed."""
         return self.kinds.get(Kind.CHUNK.value, 0)
-
-    @property
-    def vectors(self) -> int:
-        """Vectors removed, and places in the queue of those not made yet."""
-        return self.counts.get("prism_memory_embedding", 0)
 
     @property
     def evidence_links(self) -> int:
@@ -119,11 +174,11 @@ class Erasing:
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class Foreseen(Counted):
     """What an erasure would remove now, and what holds would keep.
 
     Args:
-        counts: Rows that would go, by table.
+        counts: As of ``Erased``: what would go.
         derived: Records elsewhere that would go too, as they derive from these.
         kept: As of ``Erased``.
     """
@@ -134,8 +189,3 @@ class Foreseen:
     counts: Mapping[str, int] = field(default_factory=dict)
     derived: int = 0
     kept: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def records(self) -> int:
-        """Records that would go, those elsewhere included."""
-        return self.counts.get(RECORDS, 0)

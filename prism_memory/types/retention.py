@@ -34,8 +34,9 @@ class Rules:
         level: Only in scopes of this level; None: in all.
         kind: Only these; None: entries, turns and notes.
         tier: Only these; None: any; ``Tier.NONE``: those without one.
-        max_age_days: What was remembered longer ago goes, from 0.
-        max_entries: Of each scope, the lowest sequences beyond so many go, from 0.
+        max_age_days: What was remembered longer ago goes, from 0, which keeps nothing.
+        max_entries: Of each scope, the lowest sequences beyond so many go, from 0,
+            which keeps nothing.
         expired: What has passed its own ``expires_at`` goes.
 
     Raises:
@@ -72,6 +73,11 @@ class Rules:
     def kinds(self) -> Collection[Kind]:
         """The kinds that they are about."""
         return SAID_KINDS if self.kind is None else (self.kind,)
+
+    @property
+    def keeps_nothing(self) -> bool:
+        """Whether a limit of 0 makes all go that they are about."""
+        return 0 in (self.max_age_days, self.max_entries)
 
     def before(self, at: dt.datetime) -> dt.datetime | None:
         """Return when the oldest that stay were remembered; None without that rule."""

@@ -104,6 +104,8 @@ def test_the_files_of_an_export_are_removed_after_a_question(
     assert len(files(folder)) == 2
     done = root.post(page, {"reason": "Sent."}, follow=True).text
     assert "Its files are removed." in done
+    assert "They were removed." in done
+    assert "or not yet" not in done
     assert page not in done
     assert files(folder) == []
     assert root.get(page).status_code == 404

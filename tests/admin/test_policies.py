@@ -6,11 +6,13 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.utils import timezone
 
-from prism_memory.admin import links
+from prism_memory.admin import links, sweeping
 from prism_memory.models import AuditEvent, Record, RetentionPolicy, Run
+from prism_memory.types import Rules
 from tests.admin.rows import make_staff
 from tests.factories import make_scope
 from tests.governance.retention.written import make_policy, old, place_hold, run
@@ -65,8 +67,9 @@ def test_a_policy_is_made_once_its_effect_was_shown(client: Client) -> None:
     [
         ({"name": ""}, "This field is required"),
         ({"reason": ""}, "This field is required"),
-        ({"max_age_days": ""}, "nothing would go"),
-        ({"max_age_days": "-1"}, "integer from 0"),
+        ({"max_age_days": ""}, "Give Days or Number, or tick"),
+        ({"max_age_days": "-1"}, "Days must be an integer from 0"),
+        ({"max_entries": "-1"}, "Number must be an integer from 0"),
         ({"max_entries": "x"}, "whole number"),
         ({"kind": "fact"}, "valid choice"),
         ({"tier": "working"}, "valid choice"),
@@ -86,8 +89,86 @@ def test_a_policy_that_cannot_be_is_refused(
 def test_a_name_is_used_once(root: Client) -> None:
     old(1)
     make_policy("a week", expired=True)
-    assert "policy of that name already" in save(root, ADD, GIVEN).text
+    looked = root.post(ADD, GIVEN).text
+    assert "policy of that name already" in looked
+    assert "due now" not in looked
+    assert "Save the policy" not in looked
+    root.post(ADD, {**GIVEN, "save": "1", "seen": str(Rules(max_age_days=7))})
     assert RetentionPolicy.objects.count() == 1
+
+
+def test_a_policy_may_keep_its_name(root: Client) -> None:
+    policy = make_policy("a week", expired=True)
+    save(root, links.row_page(policy, "alter"), GIVEN)
+    policy.refresh_from_db()
+    assert policy.max_age_days == 7
+
+
+@pytest.mark.parametrize("name", ["max_age_days", "max_entries"])
+def test_0_is_warned_of(root: Client, name: str) -> None:
+    old(0.1)
+    given = {**GIVEN, "max_age_days": "", name: "0"}
+    looked = root.post(ADD, given).text
+    assert "0 keeps nothing: every record" in looked
+    assert "1 record is due now" in looked
+    save(root, ADD, given)
+    policy = RetentionPolicy.objects.get()
+    for page in ("change", "preview", "sweep"):
+        assert "0 keeps nothing" in root.get(links.row_page(policy, page)).text
+    usual = root.post(ADD, {**GIVEN, "name": "b"}).text
+    assert "0 keeps nothing: every record" not in usual
+
+
+def test_a_sweep_is_asked_for_and_told(client: Client) -> None:
+    old(9)
+    place_hold(f"record:{old(30)}")
+    policy = make_policy(max_age_days=7)
+    rights = ("view_retentionpolicy", "change_retentionpolicy")
+    user = make_staff(*rights)
+    client.force_login(user)
+    address = links.row_page(policy, "sweep")
+    assert address in client.get(links.row_page(policy)).text
+    ask = client.get(address).text
+    assert "1 record is due now" in ask
+    assert "ten seconds at most" in ask
+    client.post(address, {"reason": " "})
+    assert Record.objects.count() == 2
+    done = client.post(address, {"reason": "asked"}, follow=True).text
+    assert "The sweep is done. 1 record was deleted; holds keep 1." in done
+    assert Record.objects.count() == 1
+    event = AuditEvent.objects.get(action="retention.sweep")
+    assert (event.actor, event.reason) == (f"user:{user.pk}", "asked")
+    user.user_permissions.add(Permission.objects.get(codename="view_run"))
+    after = client.post(address, {"reason": "again"}, follow=True)
+    (run_row,) = Run.objects.order_by("-id")[:1]
+    assert after.redirect_chain == [(links.row_page(run_row), 302)]
+    for words in ("records deleted: 0", "kept by holds: 1", "scopes: 1"):
+        assert words in after.text
+
+
+def test_a_sweep_ends_in_time_and_says_so(
+    root: Client, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "RETENTION_BATCH": 1}
+    monkeypatch.setattr(sweeping, "RUN_SECONDS", -1.0)
+    for _ in range(3):
+        old(9)
+    policy = make_policy(max_age_days=7)
+    address = links.row_page(policy, "sweep")
+    done = root.post(address, {"reason": "asked"}, follow=True).text
+    assert "The time was over" in done
+    assert Record.objects.count() == 2
+
+
+def test_a_policy_that_is_off_sweeps_nothing(root: Client) -> None:
+    old(9)
+    policy = make_policy(max_age_days=7)
+    RetentionPolicy.objects.update(enabled=False)
+    address = links.row_page(policy, "sweep")
+    assert address not in root.get(links.row_page(policy)).text
+    done = root.post(address, {"reason": "x"}, follow=True).text
+    assert "not in force" in done
+    assert Record.objects.count() == 1
 
 
 def test_without_a_tenant_there_is_nothing_to_make(root: Client) -> None:
@@ -140,7 +221,7 @@ def test_acts_ask_for_a_reason_first(client: Client, verb: str, words: str) -> N
     assert client.post(address, {"reason": "x"}).status_code in {302, 404}
 
 
-@pytest.mark.parametrize("page", ["alter", "disable", "enable", "delete"])
+@pytest.mark.parametrize("page", ["alter", "disable", "enable", "sweep", "delete"])
 def test_who_may_only_look_changes_nothing(client: Client, page: str) -> None:
     policy = make_policy(max_age_days=7)
     client.force_login(make_staff("view_retentionpolicy", "add_record"))

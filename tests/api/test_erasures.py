@@ -156,3 +156,44 @@ def test_receipts_page_to_the_last(alice: Caller) -> None:
         cursor = f"&cursor={page['next_cursor']}"
     assert len(seen) == len(set(seen)) == 5
     assert seen == sorted(seen, reverse=True)
+
+
+def test_a_preview_tells_what_the_receipt_tells(alice: Caller) -> None:
+    thread = alice.sends(agent="support", thread="t1")
+    gone = thread.remember("gone")
+    thread.remember("gone too")
+
+    one = thread.get("erasures/preview", f"?memory={gone}").json()
+    done = thread.post("erasures", {"memory": gone}).json()["receipt"]
+    assert (one["counts"], one["kept"]) == (done["counts"], done["kept"])
+    assert one["counts"]["prism_memory_record"] == 1
+
+    seen = thread.get("erasures/preview").json()
+    assert seen["level"] == "thread"
+    started = thread.post("erasures", {"everything": True})
+    finish(started)
+    done = thread.get(f"erasures/{started.json()['id']}").json()["receipt"]
+    assert (seen["counts"], seen["kept"]) == (done["counts"], done["kept"])
+    assert not thread.get("erasures/preview").json()["found"]
+
+
+def test_a_preview_tells_strangers_nothing(
+    alice: Caller, bob: Caller, carol: Caller
+) -> None:
+    thread = alice.sends(agent="support", thread="t1")
+    kept = thread.remember("kept")
+    other = Caller(make_token(Scope("acme", "alice", "support", "t2")))
+    for stranger in (bob, carol, other, alice.sends(agent="support", thread="t2")):
+        for query in ("", f"?memory={kept}", f"?memory={uuid.uuid4()}", "?source=a"):
+            seen = stranger.get("erasures/preview", query).json()
+            assert "prism_memory_record" not in seen["counts"], query
+            assert not any(seen["kept"].values()), query
+            assert seen["found"] is (query == ""), query  # its own key
+    refused(other.sends(thread="t1").get("erasures/preview"), 403, "scope")
+
+
+@pytest.mark.parametrize(
+    "query", ["?memory=x", "?memory=", "?source=", "?everything=true", "?a=b"]
+)
+def test_a_preview_of_what_is_malformed_is_refused(alice: Caller, query: str) -> None:
+    refused(alice.get("erasures/preview", query), 400, "validation")

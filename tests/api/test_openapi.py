@@ -148,6 +148,7 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/retention/runs",
         "/audit",
         "/erasures",
+        "/erasures/preview",
         "/erasures/{erasure_id}",
         "/exports",
         "/exports/{export_id}",

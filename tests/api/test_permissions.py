@@ -90,6 +90,7 @@ ROWS = {
     # Also a source that is not there: it is told, and nothing changes.
     ("erasures", "POST"): Row(Permission.GOVERN, 202, {"source": "nothing"}),
     ("erasures", "GET"): Row(Permission.GOVERN),
+    ("erasure-preview", "GET"): Row(Permission.GOVERN),
     # No erasure has a memory's id; see test_erasures.py.
     ("erasure", "GET"): Row(Permission.GOVERN, 404),
     ("memories-export", "GET"): Row(Permission.GOVERN),

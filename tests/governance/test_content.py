@@ -461,6 +461,15 @@ class TestSigning:
         assert sign(again=True).signed == 1
         assert not wrongs(content=True)
 
+    def test_a_run_that_is_gone_does_not_let_it_sign_again(self) -> None:
+        """The event of the first signing is sealed, and says the same."""
+        record_id = remember_one("Tea.")
+        sign()
+        edit(record_id, "mac = NULL, text = 'Gin.'")
+        Run.objects.all().delete()
+        with pytest.raises(Conflict):
+            sign()
+
     def test_rotates_to_a_new_key(self, settings: Any) -> None:
         remember("One.", "Two.", "Three.")
         use(settings, INTEGRITY_KEYS=OTHER_KEYS)

@@ -339,6 +339,20 @@ class TestSigned:
         rebuilt_chain(settings)
         assert wrongs() == [("seal_unsigned", "seal:3")]
 
+    @pytest.mark.parametrize("number", [3, 2, 1])
+    def test_an_end_that_is_gone_is_found_by_a_head_alone(
+        self, settings: Any, number: int
+    ) -> None:
+        """With the events under it. A key does not tell how long the chain was."""
+        use_keys(settings, KEYS)
+        three_seals()
+        kept = heads()
+        given = {"number": number}
+        run("DELETE FROM prism_memory_auditevent WHERE seal >= %(number)s", given)
+        run("DELETE FROM prism_memory_auditseal WHERE number >= %(number)s", given)
+        assert not wrongs()
+        assert wrongs(heads=kept) == [("head_missing", "seal:3")]
+
     def test_an_old_signature_does_not_fit_another_seal(self, settings: Any) -> None:
         use_keys(settings, KEYS)
         three_seals()
@@ -439,7 +453,14 @@ class TestPrune:
         prune(reason="a year is over")
         told = AuditEvent.objects.get(tenant="acme", action="audit.prune")
         assert (told.actor, told.reason) == ("user:1", "a year is over")
-        assert told.detail == {"events": 9, "seals": 3, "through": 3}
+        sha256 = AuditSeal.objects.get(tenant="acme", number=3).sha256.hex()
+        assert told.detail == {
+            "events": 9,
+            "seals": 3,
+            "through": 3,
+            "sha256": sha256,
+            "days": 30,
+        }
 
     def test_keeps_a_seal_with_one_young_event(self) -> None:
         act(2)

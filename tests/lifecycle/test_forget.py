@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import importlib
 import itertools
 import uuid
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 
 from prism_memory.errors import Conflict, Invalid, LimitExceeded, Unsupported
 from prism_memory.models import AuditEvent, Record, Tombstone
@@ -416,6 +419,30 @@ class TestForgettingAThread:
     def test_a_thread_of_nothing_is_forgotten_in_vain(self) -> None:
         assert make_memory().forget_thread().deleted == 0
         assert not AuditEvent.objects.exists()
+
+    def test_what_a_clock_that_is_ahead_wrote_goes_too(self) -> None:
+        ahead = timezone.now() + dt.timedelta(minutes=4)
+        make_record("a", created_at=ahead)
+        make_record("b", fields={"sequence": -7})
+        assert make_memory().forget_thread().deleted == 2
+
+    @pytest.mark.parametrize("sequence", [None, -7])
+    def test_what_is_first_written_meanwhile_stays(
+        self, sequence: int | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        module = importlib.import_module("prism_memory.lifecycle.forget_thread")
+        make_record("there", fields={"sequence": 2**40})
+        real = module._forget
+
+        def slow(**given: Any) -> Any:
+            done = real(**given)
+            remember_one("meanwhile", sequence=sequence)
+            return done
+
+        monkeypatch.setattr(module, "_forget", slow)
+        monkeypatch.setattr(module, "BATCH", 1)
+        assert make_memory().forget_thread().deleted == 1
+        assert [item.text for item in make_memory().list()] == ["meanwhile"]
 
     def test_a_long_chain_takes_one_tombstone_each(self) -> None:
         """Not one for each pair of the chain."""

@@ -107,7 +107,7 @@ class Model:
             if not row.revoked
             and (row.visible or (row.visible is None and not strict))
             and not any(
-                self.rows[above].revoked or self.rows[above].corrected
+                self.rows[above].visible is False or self.rows[above].corrected
                 for above in self.ancestors(number)
             )
         }

@@ -101,6 +101,13 @@ class TestDeleting:
         with pytest.raises(Invalid):
             propagate(source="book", reason=TombstoneReason.REVOKED)
 
+    @pytest.mark.parametrize("reason", [["forgotten"], {}, None, 5, "because"])
+    @pytest.mark.usefixtures("book")
+    def test_a_reason_is_one_of_the_two(self, reason: Any) -> None:
+        with pytest.raises(Invalid) as refused:
+            propagate(source="book", reason=reason)
+        assert refused.value.field == "reason"
+
     @pytest.mark.usefixtures("book")
     def test_no_ids_are_nothing(self) -> None:
         """case_C04."""

@@ -197,7 +197,7 @@ def test_vouches_for_a_record_that_was_looked_at(run: Any, keys: None) -> None:
     assert (refused.code, "reason" in refused.message) == (1, True)
     assert run(COMMAND, "sign", "--record", record_id, "--reason", "x").code == 2
     done = run(COMMAND, *given, "--reason", "seen, ticket 4711")
-    assert (done.code, done.out) == (0, "1 records signed as they are.\n")
+    assert (done.code, done.out) == (0, "1 record signed as it is.\n")
     assert [item.text for item in make_memory().list()] == ["Coffee."]
     told = AuditEvent.objects.get(tenant="acme", action="integrity.vouch")
     assert (told.target, told.reason) == (f"record:{record_id}", "seen, ticket 4711")

@@ -16,6 +16,7 @@ from prism_memory.models import AuditEvent, Record
 from prism_memory.types import Entry, Lineage, Scope
 from tests.factories import make_memory, make_record, remember_one
 from tests.governance.erasing import ADA, CHAT, OPERATOR, erase, furnish
+from tests.governance.stored import run_export, storages
 from tests.tables import counts, holding
 
 pytestmark = pytest.mark.django_db
@@ -172,3 +173,81 @@ def test_an_unknown_tenant_is_refused() -> None:
 def test_odd_options_are_refused(words: list[str]) -> None:
     remember_one(scope=Scope("acme"))
     assert failing("--tenant", "acme", *words)[1].returncode == 2
+
+
+class TestExports:
+    """Files in the storage of exports are copies of the words."""
+
+    @pytest.fixture(autouse=True)
+    def folder(self, settings, tmp_path):
+        settings.STORAGES = storages(tmp_path / "stored")
+        return tmp_path / "stored"
+
+    def left(self, *words: str) -> dict[str, int]:
+        found, _ = failing("--tenant", "acme", *words, "--verify")
+        return {
+            f"{one['place']} {one['why']}": one["rows"]
+            for one in found["left"]
+            if one["place"] == "exports"
+        }
+
+    @pytest.mark.parametrize("compress", [False, True])
+    def test_verify_finds_files_and_words_in_them(self, tmp_path, compress) -> None:
+        remember_one(f'A "{WORD}" said.', scope=CHAT)
+        words = tmp_path / "words.txt"
+        words.write_text(f'A "{WORD}"')
+        for scope in (ADA, CHAT):
+            run_export(make_memory(scope), compress=compress)
+        with_words = ("--owner", "ada", "--text-file", str(words))
+        assert self.left(*with_words) == {"exports target": 4, "exports words": 2}
+        stranger = ("--owner", "nobody", "--text-file", str(words))
+        assert self.left(*stranger) == {"exports words": 2}
+        run("--tenant", "acme", *with_words[:2], "--yes")
+        assert run("--tenant", "acme", *with_words, "--verify")["clean"]
+
+    def test_verify_finds_what_no_run_names(self, folder) -> None:
+        """A file that a process which died left, also in the folder of an ended run."""
+        remember_one(scope=CHAT)
+        state = run_export(make_memory(ADA))
+        run("--tenant", "acme", "--owner", "ada", "--yes")
+        orphan = folder / "prism_memory" / "exports" / str(state.id) / "part-9.jsonl"
+        orphan.write_text(WORD)
+        assert self.left("--owner", "ada") == {"exports target": 1}
+
+    def test_what_was_exported_after_the_erasure_is_not_left(self) -> None:
+        remember_one(scope=CHAT)
+        remember_one("stays", scope=Scope("acme", "bob"))
+        run("--tenant", "acme", "--owner", "ada", "--yes")
+        run_export(make_memory(Scope("acme")))
+        assert run("--tenant", "acme", "--owner", "ada", "--verify")["clean"]
+
+    def test_another_tenants_files_are_not_looked_at(self, tmp_path) -> None:
+        remember_one(WORD, scope=replace(ADA, tenant="globex"))
+        remember_one("other", scope=CHAT)
+        run_export(make_memory(replace(ADA, tenant="globex")))
+        words = tmp_path / "words.txt"
+        words.write_text(WORD)
+        target = ("--tenant", "acme", "--owner", "nobody", "--verify")
+        assert run(*target, "--text-file", str(words))["clean"]
+
+
+def test_progress_is_told_once_for_the_same_number() -> None:
+    furnish(CHAT, WORD)
+    err = io.StringIO()
+    words = ("--tenant", "acme", "--owner", "ada", "--yes")
+    call_command("prism_memory_erase", *words, stdout=io.StringIO(), stderr=err)
+    assert err.getvalue() == "3 records erased\n"
+
+
+def test_the_question_tells_all_that_goes(monkeypatch) -> None:
+    furnish(CHAT, WORD)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _: "ada")
+    err = io.StringIO()
+    words = ("--tenant", "acme", "--owner", "ada")
+    call_command("prism_memory_erase", *words, stdout=io.StringIO(), stderr=err)
+    told = err.getvalue().splitlines()[0]
+    assert told == (
+        "This erases 3 records, 3 vectors, 1 source, 2 scopes, 1 share, 1 key,"
+        " 1 trace for good."
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
+import importlib
 import json
 import sys
 from io import BytesIO, TextIOWrapper
@@ -17,7 +19,7 @@ from prism_memory import lifecycle
 from prism_memory.ingest import loading
 from prism_memory.lifecycle.restore import LATE
 from prism_memory.memory import Memory
-from prism_memory.models import AuditEvent, LineageEdge, Record, Run
+from prism_memory.models import AuditEvent, Embedding, LineageEdge, Record, Run
 from prism_memory.types import (
     Consent,
     ConsentScope,
@@ -228,6 +230,61 @@ def test_what_is_there_is_not_overwritten(run: Any, folder: Path) -> None:
     assert (row.text, row.visible) == ("Old turn.", False)
 
 
+def test_what_is_written_while_it_is_restored_is_not_overwritten_either(
+    run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """case_C12: nothing stood there yet when the restore looked."""
+    module = importlib.import_module("prism_memory.lifecycle.restore")
+    remember_one(
+        "Old words.", scope=ADAS, key="k", consent=Consent(scope=ConsentScope.PROFILE)
+    )
+    remember_one("Old turn.", scope=ADAS, key="t")
+    path = manifest_of(folder, run_export(make_memory(ADAS)).id)
+    other = make_memory(OTHER)
+    real = module.remember
+    found: list[Any] = []
+    queued: list[Any] = []
+    waiting = Embedding.objects.filter(tenant="globex", record__key="k")
+
+    def late(**given: Any) -> Any:
+        if not found:
+            source = SourceRef("session")
+            entry = Entry("Newer words.", key="k", source=source, importance=0.5)
+            found.extend(other.remember(entry).accepted)
+            queued.extend(waiting.values())
+            other.set_consent(found[0], visible=False)
+        return real(**given)
+
+    monkeypatch.setattr(module, "remember", late)
+    result = restore(run, path, "--trust-file")
+
+    assert "2 records: 1 were missing" in result.out
+    row = Record.objects.get(tenant="globex", key="k")
+    assert (row.id, row.text, row.importance) == (found[0], "Newer words.", 0.5)
+    assert (row.visible, row.version) == (False, 2)
+    assert row.created_at > NOON
+    assert list(waiting.values()) == queued
+    assert len(queued) == 1
+    assert Record.objects.get(tenant="globex", key="t").text == "Old turn."
+
+
+def test_what_derives_from_a_shared_record_does_so_again(
+    run: Any, folder: Path
+) -> None:
+    seat = remember_one("Ada sits by the window.")
+    make_memory().share_with("chat-2", [seat])
+    chat = make_scope(thread="chat-2")
+    given = Consent(scope=ConsentScope.PROFILE)
+    lineage = Lineage((f"record:{seat}",))
+    remember_one("A seat.", scope=chat, key="d", consent=given, lineage=lineage)
+    path = manifest_of(folder, run_export(make_memory(chat)).id)
+    make_memory(chat).forget([item.id for item in make_memory(chat).list()])
+    assert restore(run, path, "--trust-file", tenant="acme").code == 0
+    assert [item.key for item in make_memory(chat).list()] == ["d"]
+    make_memory().set_consent(seat, visible=False)
+    assert make_memory(chat).list().items == ()
+
+
 def test_a_file_does_not_vouch_for_itself(run: Any, folder: Path) -> None:
     """case_C27."""
     remember_one("I am the user.", scope=ADAS, key="k")
@@ -379,6 +436,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a date": ({"happened_at": "2026-01-01"}, "happened_at"),
     "no time": ({"expires_at": 5}, "expires_at"),
     "year 1": ({"created_at": "0001-01-01T00:00:00Z"}, "created_at"),
+    "a time to come": ({"created_at": "2999-01-01T00:00:00Z"}, "created_at"),
+    "a change to come": ({"changed_at": "2999-01-01T00:00:00Z"}, "changed_at"),
     "year 9999": ({"changed_at": "9999-12-31T23:00:00Z"}, "changed_at"),
     "uses": ({"uses": 0}, "uses"),
     "sequence": ({"sequence": 2**63}, "sequence"),
@@ -414,6 +473,17 @@ def test_a_line_that_is_no_record_stores_nothing_of_its_batch(
     assert not field or result.message.endswith(f"(field: {field})")
     assert "Words" not in result.message
     assert not Record.objects.exists()
+
+
+@pytest.mark.parametrize(("minutes", "code"), [(4, 0), (6, 1)])
+def test_the_clock_of_the_writer_may_be_a_little_ahead(
+    run: Any, tmp_path: Path, minutes: int, code: int
+) -> None:
+    moment = timezone.now() + dt.timedelta(minutes=minutes)
+    path = tmp_path / "part.jsonl"
+    path.write_text(json.dumps({**LINE, "created_at": moment.isoformat()}) + "\n")
+    assert restore(run, path).code == code
+    assert Record.objects.count() == 1 - code
 
 
 @pytest.mark.parametrize("raw", [b"\xff\n", b"{\n", b"[1]\n", b"\x1f\x8b\n"])
@@ -491,7 +561,7 @@ def test_the_command_exports_to_the_storage(run: Any, folder: Path) -> None:
     make_record("No consent.", scope=ADAS, visible=None)
     result = run("prism_memory_export", "--tenant=acme", "--owner=ada")
     assert result.code == 0
-    assert result.out.startswith("13 records in 1 parts of export ")
+    assert result.out.startswith("13 records in 1 part of export ")
     assert "Left out: 1 no_consent." in result.out
     assert len(lines(folder)) == 13
     told = run("prism_memory_export", "--tenant=acme", "--owner=ada", "--json").json
@@ -561,7 +631,7 @@ def test_the_legal_copy_is_said_in_the_audit(run: Any, folder: Path) -> None:
     make_record("No consent.", scope=ADAS, visible=None)
     words = ["--include-unconsented", "--reason=Request 12"]
     result = run("prism_memory_export", "--tenant=acme", "--owner=ada", *words)
-    assert result.out.startswith("1 records in 1 parts")
+    assert result.out.startswith("1 record in 1 part ")
     start = AuditEvent.objects.get(tenant="acme", detail__phase="start")
     assert (start.reason, start.detail["include_unconsented"]) == ("Request 12", True)
 

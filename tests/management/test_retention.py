@@ -65,6 +65,19 @@ def test_a_dry_run_tells_and_changes_nothing() -> None:
     assert counts() == before
 
 
+@pytest.mark.parametrize("name", ["max_age_days", "max_entries"])
+def test_a_dry_run_warns_of_0(name: str) -> None:
+    fill()
+    rules: dict[str, Any] = {name: 0}
+    make_policy("all", **rules)
+    err = io.StringIO()
+    call("--dry-run", stderr=err)
+    assert err.getvalue() == (
+        "acme / all: 0 keeps nothing; all that it is about goes.\n"
+    )
+    assert Record.objects.count() == 5
+
+
 def test_only_the_named_tenants_policies() -> None:
     fill()
     (one,) = json.loads(call("--json", "--tenant", "globex", "--batch", "1"))

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from prism_memory.api.fields import Flag, StrictInput, Text, WholeInQuery
+from prism_memory.api.fields import Flag, Identifier, StrictInput, Text, WholeInQuery
 from prism_memory.errors import Invalid
 
 
@@ -24,6 +24,15 @@ class EraseInput(StrictInput):
     )
     reason = Text(
         required=False, allow_blank=True, help_text="For the audit; no content."
+    )
+
+
+class PreviewErasureInput(StrictInput):
+    """What would be erased: a memory, a source, or else all of the scope."""
+
+    memory = Identifier(required=False, help_text="Of exactly this scope.")
+    source = Text(  # type: ignore[assignment] # REST framework has one of its own
+        required=False, help_text="A source's key, of exactly this scope."
     )
 
 

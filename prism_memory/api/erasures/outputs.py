@@ -10,7 +10,7 @@ from prism_memory.api.fields import Choice
 from prism_memory.api.rendering import moment
 from prism_memory.governance.erasure.state import at_once
 from prism_memory.models import RunState
-from prism_memory.types import Erased, ErasedPage, Erasing, ErasureLevel
+from prism_memory.types import Erased, ErasedPage, Erasing, ErasureLevel, Foreseen
 
 
 class ReceiptOutput(serializers.Serializer[Any]):
@@ -23,7 +23,8 @@ class ReceiptOutput(serializers.Serializer[Any]):
     )
     found = serializers.BooleanField(help_text="False: there was nothing of that name.")
     counts = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Rows removed, by table."
+        child=serializers.IntegerField(),
+        help_text="Rows removed, by table; exports: those whose files went.",
     )
     kinds = serializers.DictField(
         child=serializers.IntegerField(), help_text="Records removed, by kind."
@@ -34,6 +35,25 @@ class ReceiptOutput(serializers.Serializer[Any]):
     at = serializers.DateTimeField(help_text="When it began.")
     finished_at = serializers.DateTimeField(
         help_text="What was there before is gone; what was written later stays."
+    )
+
+
+class ForeseenOutput(serializers.Serializer[Any]):
+    """What an erasure would remove now, and what holds would keep."""
+
+    level = Choice("ErasureLevel", ErasureLevel)
+    target_ref = serializers.CharField(
+        help_text="record:, source: or scope: and an id."
+    )
+    found = serializers.BooleanField(help_text="False: there is nothing of that name.")
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="As of a receipt: what would go."
+    )
+    derived = serializers.IntegerField(
+        help_text="Records among them that are no part of it: they derive from it."
+    )
+    kept = serializers.DictField(
+        child=serializers.IntegerField(), help_text="What holds would keep."
     )
 
 
@@ -74,6 +94,18 @@ def receipt_output(done: Erased) -> dict[str, Any]:
         "kept": dict(done.kept),
         "at": moment(done.at),
         "finished_at": moment(done.finished_at),
+    }
+
+
+def foreseen_output(seen: Foreseen) -> dict[str, Any]:
+    """Return what would go."""
+    return {
+        "level": seen.level.value,
+        "target_ref": seen.target_ref,
+        "found": seen.found,
+        "counts": dict(seen.counts),
+        "derived": seen.derived,
+        "kept": dict(seen.kept),
     }
 
 

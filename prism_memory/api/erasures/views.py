@@ -8,12 +8,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from prism_memory.api.base import ScopedView, grant_of
-from prism_memory.api.erasures.inputs import EraseInput, ListErasuresInput, chosen
+from prism_memory.api.erasures.inputs import (
+    EraseInput,
+    ListErasuresInput,
+    PreviewErasureInput,
+    chosen,
+)
 from prism_memory.api.erasures.outputs import (
     ErasureOutput,
     ErasurePageOutput,
+    ForeseenOutput,
     done_output,
     erasure_output,
+    foreseen_output,
     page_output,
 )
 from prism_memory.api.memories.views import known_id
@@ -56,6 +63,26 @@ class ErasuresView(ScopedView):
     def get(self, request: Request) -> Response:
         page = self.memory(request).erasures(**self.query(request))
         return Response(page_output(page))
+
+
+class ErasurePreviewView(ScopedView):
+    """Tell what an erasure would do."""
+
+    operations = {
+        "GET": Operation(
+            "preview_erasure",
+            "Tell what erasing a memory, a source, or all of this scope would remove.",
+            Permission.GOVERN,
+            answers={HTTPStatus.OK: ForeseenOutput},
+            query=PreviewErasureInput,
+        ),
+    }
+
+    def get(self, request: Request) -> Response:
+        given = self.query(request)
+        record = given.pop("memory", None)
+        seen = self.memory(request).foresee_erasure(record=record, **given)
+        return Response(foreseen_output(seen))
 
 
 class ErasureView(ScopedView):

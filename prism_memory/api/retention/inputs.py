@@ -48,12 +48,13 @@ class RulesInput(StrictInput):
     max_age_days = Whole(
         required=False,
         allow_null=True,
-        help_text="What was remembered longer ago goes, from 0.",
+        help_text="What was remembered longer ago goes, from 0, which keeps nothing.",
     )
     max_entries = Whole(
         required=False,
         allow_null=True,
-        help_text="Of each scope, the lowest sequences beyond so many go, from 0.",
+        help_text="Of each scope, the lowest sequences beyond so many go, from 0, which"
+        " keeps nothing.",
     )
     expired = Flag(required=False, help_text="What has passed its own expires_at goes.")
 

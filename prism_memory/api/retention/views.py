@@ -37,9 +37,6 @@ from prism_memory.errors import Conflict
 from prism_memory.governance import retention
 from prism_memory.types import Permission, Rules
 
-RUN_SECONDS: Final = 10.0
-"""A request sweeps so long at most; the next one, or beat, goes on from there."""
-
 RUNS: Final = 20
 
 
@@ -178,7 +175,7 @@ class RunsView(RetentionView):
             policy=policy,
             actor=self.memory(request).actor,
             batch=settings.RETENTION_BATCH,
-            end=time.monotonic() + RUN_SECONDS,
+            end=time.monotonic() + retention.RUN_SECONDS,
         )
         if swept.run_id is None:
             message = "Another process began it in this moment."

@@ -31,13 +31,14 @@ AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
 AND (%(include_superseded)s::boolean
      OR ((record.valid_from IS NULL OR record.valid_from <= %(as_of)s::timestamptz)
          AND (record.valid_to IS NULL OR record.valid_to > %(as_of)s::timestamptz)))
--- IS TRUE keeps this a look-up per row; pulled up into a join, it would make the planner
--- think longer than the statement runs.
+-- A correction does not block the record whose words it put right, not even where that
+-- derives from itself in a circle. IS TRUE keeps this a look-up per row; pulled up into a
+-- join, it would make the planner think longer than the statement runs.
 AND (NOT EXISTS (
       SELECT FROM prism_memory_tombstone AS stone
        WHERE stone.tenant = record.tenant
          AND stone.target_ref = 'record:' || record.id::text
-         AND stone.reason <> 'corrected'
+         AND NOT (stone.reason = 'corrected' AND stone.root_ref = stone.target_ref)
          AND stone.cleared_at IS NULL)) IS TRUE
 AND (NOT EXISTS (
       SELECT FROM prism_memory_lineageedge AS edge
@@ -47,7 +48,9 @@ AND (NOT EXISTS (
          AND stone.cleared_at IS NULL
        WHERE edge.tenant = record.tenant
          AND edge.record_id = record.id
-         AND edge.source_ref <> 'record:' || record.id::text)) IS TRUE
+         AND edge.source_ref <> 'record:' || record.id::text
+         AND NOT (stone.reason = 'corrected'
+                  AND stone.root_ref = 'record:' || record.id::text))) IS TRUE
 
 -- name: kinds
 -- This and what follows belongs to the rule where a reader narrows what they see.
@@ -98,7 +101,7 @@ AND (NOT EXISTS (
       SELECT FROM prism_memory_tombstone AS stone
        WHERE stone.tenant = record.tenant
          AND stone.target_ref = 'record:' || record.id::text
-         AND stone.reason <> 'corrected'
+         AND NOT (stone.reason = 'corrected' AND stone.root_ref = stone.target_ref)
          AND stone.at <= %(known_at)s::timestamptz
          AND stone.cleared_at > %(known_at)s::timestamptz)) IS TRUE
 AND (NOT EXISTS (
@@ -110,7 +113,9 @@ AND (NOT EXISTS (
          AND stone.cleared_at > %(known_at)s::timestamptz
        WHERE edge.tenant = record.tenant
          AND edge.record_id = record.id
-         AND edge.source_ref <> 'record:' || record.id::text)) IS TRUE
+         AND edge.source_ref <> 'record:' || record.id::text
+         AND NOT (stone.reason = 'corrected'
+                  AND stone.root_ref = 'record:' || record.id::text))) IS TRUE
 
 -- name: changed
 -- Whether the words, gate or consent of the row called "record" changed since it was

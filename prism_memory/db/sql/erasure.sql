@@ -196,19 +196,27 @@ SELECT place.id
          SELECT FROM prism_memory_source AS source
           WHERE source.tenant = place.tenant AND source.scope_id = place.id);
 
+-- name: outside
+-- Whether a row called "stone" is about a thing outside that was named in scopes that are
+-- gone, or follows from one.
+((stone.cleared_at IS NULL
+      AND stone.target_ref >= 'ext:' AND stone.target_ref < 'ext;'
+      AND split_part(stone.target_ref, ':', 2) = ANY(%(gone)s::text[]))
+  OR (stone.cleared_at IS NOT NULL
+      AND stone.target_ref >= 'ext:' AND stone.target_ref < 'ext;'
+      AND split_part(stone.target_ref, ':', 2) = ANY(%(gone)s::text[]))
+  OR (stone.cleared_at IS NULL AND stone.root_ref <> ''
+      AND stone.root_ref >= 'ext:' AND stone.root_ref < 'ext;'
+      AND split_part(stone.root_ref, ':', 2) = ANY(%(gone)s::text[])))
+
 -- name: delete_outside
--- Tombstones on things outside that were named in a scope which is gone.
 DELETE FROM prism_memory_tombstone AS stone
- WHERE stone.tenant = %(tenant)s::text
-   AND ((stone.cleared_at IS NULL
-         AND stone.target_ref >= 'ext:' AND stone.target_ref < 'ext;'
-         AND split_part(stone.target_ref, ':', 2) = ANY(%(gone)s::text[]))
-     OR (stone.cleared_at IS NOT NULL
-         AND stone.target_ref >= 'ext:' AND stone.target_ref < 'ext;'
-         AND split_part(stone.target_ref, ':', 2) = ANY(%(gone)s::text[]))
-     OR (stone.cleared_at IS NULL AND stone.root_ref <> ''
-         AND stone.root_ref >= 'ext:' AND stone.root_ref < 'ext;'
-         AND split_part(stone.root_ref, ':', 2) = ANY(%(gone)s::text[])));
+ WHERE stone.tenant = %(tenant)s::text AND {outside};
+
+-- name: count_outside
+SELECT count(*) AS stones
+  FROM prism_memory_tombstone AS stone
+ WHERE stone.tenant = %(tenant)s::text AND {outside};
 
 -- name: kept_of_scope
 SELECT (SELECT count(*) FROM prism_memory_record AS record
@@ -269,7 +277,42 @@ walk(ref) AS (
            FROM prism_memory_lineageedge AS edge
           WHERE edge.tenant = %(tenant)s::text AND edge.source_ref = walk.ref
          OFFSET 0) AS edge)
-SELECT record.id, {held} AS held, ({roots}) IS TRUE AS mine
+SELECT record.id, record.scope_id, record.kind, {held} AS held,
+       ({roots}) IS TRUE AS mine
   FROM walk
   JOIN prism_memory_record AS record
     ON record.tenant = %(tenant)s::text AND record.id = substr(walk.ref, 8)::uuid;
+
+-- name: foreseen_sources
+-- Sources that would go: in no covered scope, with no hold, and with no record that a
+-- hold keeps.
+SELECT source.id
+  FROM prism_memory_source AS source
+  JOIN prism_memory_scope AS place
+    ON place.tenant = source.tenant AND place.id = source.scope_id
+ WHERE source.tenant = %(tenant)s::text AND {within}
+   AND (%(source_id)s::uuid IS NULL OR source.id = %(source_id)s::uuid)
+   AND NOT {covered}
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_record AS record
+          WHERE record.tenant = source.tenant AND record.source_id = source.id
+            AND {held})
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_legalhold AS kept
+          WHERE kept.tenant = source.tenant
+            AND kept.target_ref = 'source:' || source.id::text
+            AND kept.released_at IS NULL);
+
+-- name: foreseen_places
+-- Scopes that no hold covers; those that would hold nothing any more go.
+SELECT place.id,
+       NOT EXISTS (
+         SELECT FROM prism_memory_record AS record
+          WHERE record.tenant = place.tenant AND record.scope_id = place.id
+            AND {held})
+       AND NOT EXISTS (
+         SELECT FROM prism_memory_source AS source
+          WHERE source.tenant = place.tenant AND source.scope_id = place.id
+            AND source.id <> ALL(%(sources)s::uuid[])) AS goes
+  FROM prism_memory_scope AS place
+ WHERE place.tenant = %(tenant)s::text AND {within} AND NOT {covered};

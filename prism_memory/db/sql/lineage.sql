@@ -176,3 +176,33 @@ UPDATE prism_memory_tombstone
  WHERE tenant = %(tenant)s::text AND root_ref = %(root_ref)s::text
    AND root_ref <> '' AND reason = %(reason)s::text AND NOT hold
    AND cleared_at IS NULL;
+
+-- name: lift_left
+-- Corrections of roots that records do not derive from any more, not even at second
+-- hand. Each step is a look-up, as in "inherited".
+WITH RECURSIVE above(target_ref, ref) AS (
+  SELECT 'record:' || edge.record_id::text, edge.source_ref
+    FROM prism_memory_lineageedge AS edge
+   WHERE edge.tenant = %(tenant)s::text
+     AND edge.record_id = ANY(%(record_ids)s::uuid[])
+  UNION
+  SELECT above.target_ref, edge.source_ref
+    FROM above
+   CROSS JOIN LATERAL (
+         SELECT edge.source_ref
+           FROM prism_memory_lineageedge AS edge
+          WHERE edge.tenant = %(tenant)s::text
+            AND edge.record_id = CASE WHEN starts_with(above.ref, 'record:')
+                                      THEN substr(above.ref, 8)::uuid END
+         OFFSET 0) AS edge)
+UPDATE prism_memory_tombstone AS stone
+   SET cleared_at = %(at)s::timestamptz
+ WHERE stone.tenant = %(tenant)s::text
+   AND stone.target_ref = ANY(ARRAY(
+         SELECT 'record:' || given.id::text
+           FROM unnest(%(record_ids)s::uuid[]) AS given(id)))
+   AND stone.reason = 'corrected'
+   AND stone.root_ref <> stone.target_ref
+   AND stone.cleared_at IS NULL
+   AND (stone.target_ref, stone.root_ref) NOT IN (
+         SELECT above.target_ref, above.ref FROM above);

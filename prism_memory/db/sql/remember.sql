@@ -33,12 +33,14 @@ SELECT given.id, %(tenant)s::text, %(scope_id)s::uuid, given.key, given.uri,
 ON CONFLICT (tenant, scope_id, key) DO NOTHING;
 
 -- name: find_sources
--- Locked, so that who removes empty sources waits until their records are there.
+-- Locked, so that who removes empty sources waits until their records are there; and
+-- those that records leave, so that who holds one waits until they have left. In one
+-- statement, so that all are locked in the order of their keys.
 SELECT id, key
   FROM prism_memory_source
  WHERE tenant = %(tenant)s::text
    AND scope_id = %(scope_id)s::uuid
-   AND key = ANY(%(keys)s::text[])
+   AND (key = ANY(%(keys)s::text[]) OR id = ANY(%(left)s::uuid[]))
  ORDER BY key
    FOR KEY SHARE;
 
@@ -48,7 +50,8 @@ SELECT id, key
 -- stay untouched. ``numbered`` are the ids of the rows whose sequence the caller gave:
 -- a number alone might be another row's next one. What has the key that is made of its
 -- words and holds others was corrected: its old words do not come back under that key.
--- ``was_held`` is asked of the row as it was: it may just have left a held source.
+-- ``was_held`` is asked of the row as it was: it may just have left a held source. That
+-- source is locked, or is among those that are ``left``, or the row stays as it is.
 INSERT INTO prism_memory_record AS record
        (id, tenant, scope_id, kind, tier, namespace, partition, key, text,
         lexical_text, embed_text, language, sha256, sequence, importance, uses,
@@ -122,7 +125,11 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
          THEN %(at)s::timestamptz ELSE record.changed_at END,
        retired_at = NULL,
        version = record.version + 1
- WHERE record.revoked_at IS NULL
+ WHERE %(overwrites)s::boolean
+   AND record.revoked_at IS NULL
+   AND (record.source_id IS NULL
+        OR record.source_id = ANY(%(source_ids)s::uuid[])
+        OR record.source_id = ANY(%(left)s::uuid[]))
    AND NOT (excluded.key = encode(excluded.sha256, 'hex')
             AND record.sha256 <> excluded.sha256)
    AND (record.retired_at IS NOT NULL
@@ -143,15 +150,26 @@ RETURNING id,
             SELECT FROM (SELECT record.tenant, record.id) AS written
               JOIN prism_memory_record AS record
                 ON record.tenant = written.tenant AND record.id = written.id
-             WHERE {held}) AS was_held;
+             WHERE {held}) AS was_held,
+          record.version > 1 AS overwritten,
+          current_setting('transaction_isolation') AS isolation;
 
 -- name: find_records
 -- The batch as it now stands. What refuses to be overwritten is asked here, when every
 -- row is locked. ``stopped`` is a hold that hides, so that not even the same words may
--- be said to be remembered.
+-- be said to be remembered. What was born hidden is not ``blocked``: it is its own
+-- consent that is missing, and who writes it anew need not ask for it.
 SELECT record.id, record.kind, record.namespace, record.partition, record.key,
        record.revoked_at IS NOT NULL AS revoked,
        record.consent_source, record.consent_scope, record.visible, record.sha256,
+       record.source_id,
+       EXISTS (SELECT FROM prism_memory_tombstone AS stone
+                WHERE stone.tenant = record.tenant
+                  AND stone.target_ref = 'record:' || record.id::text
+                  AND stone.reason <> 'corrected'
+                  AND NOT (stone.reason = 'revoked'
+                           AND stone.root_ref = stone.target_ref)
+                  AND stone.cleared_at IS NULL) AS blocked,
        EXISTS (SELECT FROM prism_memory_tombstone AS stone
                 WHERE stone.tenant = record.tenant
                   AND stone.target_ref = 'record:' || record.id::text
@@ -212,6 +230,14 @@ SELECT record.id
  WHERE record.tenant = %(tenant)s::text
    AND record.scope_id = ANY(%(scope_ids)s::uuid[])
    AND record.id = ANY(%(ids)s::uuid[]);
+
+-- name: resolve_shared
+-- Those of some ids that are shared with exactly the writer.
+SELECT record.id
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text
+   AND record.id = ANY(%(ids)s::uuid[])
+   AND {shared};
 
 -- name: clear_lineage
 -- What is given again stays as it is.

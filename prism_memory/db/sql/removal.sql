@@ -39,6 +39,23 @@ SELECT embedding.record_id
  ORDER BY embedding.record_id, embedding.space_id
    FOR UPDATE;
 
+-- name: last_of_scope
+-- What is there of a scope that may go: up to which place, and up to which moment. Not up
+-- to the caller's: the clock of whoever wrote it may be ahead.
+SELECT last.sequence, last.id, (
+         SELECT max(record.created_at)
+           FROM prism_memory_record AS record
+          WHERE record.tenant = %(tenant)s::text
+            AND record.scope_id = %(scope_id)s::uuid
+            AND record.kind = ANY(%(kinds)s::text[])) AS at
+  FROM (SELECT record.sequence, record.id
+          FROM prism_memory_record AS record
+         WHERE record.tenant = %(tenant)s::text
+           AND record.scope_id = %(scope_id)s::uuid
+           AND record.kind = ANY(%(kinds)s::text[])
+         ORDER BY record.sequence DESC, record.id DESC
+         LIMIT 1) AS last;
+
 -- name: next_of_scope
 -- The next records of a scope that may go, in the order they were written in.
 SELECT record.id, record.sequence, record.source_id
@@ -46,7 +63,8 @@ SELECT record.id, record.sequence, record.source_id
  WHERE record.tenant = %(tenant)s::text
    AND record.scope_id = %(scope_id)s::uuid
    AND record.kind = ANY(%(kinds)s::text[])
-   AND record.created_at <= %(before)s::timestamptz
+   AND record.created_at <= %(last_at)s::timestamptz
+   AND (record.sequence, record.id) <= ((%(last)s)::bigint, %(last_id)s::uuid)
    AND (record.sequence, record.id) > ((%(sequence)s)::bigint, %(after)s::uuid)
  ORDER BY record.sequence, record.id
  LIMIT %(rows)s::integer;

@@ -3,10 +3,12 @@
 
 -- name: chosen
 -- Whether rules are about the row called "record". What is remembered once the sweep
--- began neither counts nor goes: so it ends, however fast others write.
+-- began neither counts nor goes: so it ends, however fast others write. Who does one batch
+-- alone gives no moment: what is there is meant, whatever the clock of its writer said.
     record.kind = ANY(%(kinds)s::text[])
 AND (%(tier)s::text IS NULL OR record.tier = %(tier)s::text)
-AND record.created_at <= %(at)s::timestamptz
+AND (%(began_at)s::timestamptz IS NULL
+     OR record.created_at <= %(began_at)s::timestamptz)
 
 -- name: old
 -- Whether the row called "record" is over its time. Whatever its sequence.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections import Counter
 from collections.abc import Callable
 
 from django.db import transaction
@@ -13,11 +14,13 @@ from prism_memory import audit, runs, signals
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible, PrismMemoryError, Unsupported
 from prism_memory.governance.erasure import pages
+from prism_memory.governance.erasure.copies import EXPORTS
 from prism_memory.governance.erasure.position import State
 from prism_memory.governance.erasure.receipts import conclude, nothing_found
 from prism_memory.governance.erasure.state import KIND, at_once, erasing
 from prism_memory.governance.erasure.target import Target, find, has_row, named_by
 from prism_memory.governance.erasure.work import Work
+from prism_memory.governance.export_removal import exports_of, remove
 from prism_memory.indexing import in_host_transaction
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.models import Run
@@ -62,7 +65,7 @@ def erase(
     if target.is_scope and in_host_transaction(using):
         message = "A scope is erased in transactions of its own, not in an open one."
         raise Unsupported(message)
-    if not target.found:
+    if not target.found and not _is_half_done(using, target):
         with transaction.atomic(using=using):
             return nothing_found(
                 using=using, target=target, actor=actor, at=at, reason=reason
@@ -91,7 +94,7 @@ def start_erasure(
     """
     target = find(using=using, scope=scope, record_id=record_id, source_key=source_key)
     with transaction.atomic(using=using):
-        if not target.found:
+        if not target.found and not _is_half_done(using, target):
             done = nothing_found(
                 using=using, target=target, actor=actor, at=at, reason=reason
             )
@@ -129,6 +132,17 @@ def resume_erasure(*, using: str, tenant: str, run_id: uuid.UUID) -> Erased | No
     if target is None:
         return _gone(using, run, level, actor, at)
     return _finish(using, target, run, actor, None)
+
+
+def _is_half_done(using: str, target: Target) -> bool:
+    """Tell whether an erasure took the rows and could not end. One query."""
+    rows = Run.objects.using(using).filter(
+        tenant=target.tenant, kind=KIND, target=target.ref
+    )
+    last = rows.order_by("-started_at", "-id").first()
+    if last is None or last.state == RunState.DONE:
+        return False
+    return bool(last.cursor.get("scope_ids") == target.scope_ids)  # not a stranger's
 
 
 def _begin(
@@ -175,7 +189,9 @@ def _finish(
     actor: Actor,
     progress: Callable[[State], None] | None,
 ) -> Erased:
-    work = Work(using, target, run, actor, State.of(run), progress, pages.PAGE)
+    hosted = in_host_transaction(using)
+    given = (using, target, run, actor, State.of(run), progress, pages.PAGE, hosted)
+    work = Work(*given)
     try:
         return work.finish()
     except runs.TakenOver:
@@ -191,9 +207,16 @@ def _finish(
 
 
 def _gone(using: str, run: Run, level: str, actor: Actor, at: dt.datetime) -> Erased:
-    """End a run whose target another, wider erasure took away."""
+    """End a run whose target is gone: by itself, or by a wider erasure."""
     target = Target(ErasureLevel(level), run.target, Scope(run.tenant))
     state = State.of(run)
+    ids = (*run.cursor["scope_ids"], *state.elsewhere)
+    found = exports_of(
+        using=using, tenant=run.tenant, scope_ids=[uuid.UUID(text) for text in ids]
+    )
+    for export in found:
+        remove(using=using, run=export, actor=actor, at=at)
+    state = state.plus(Counter({EXPORTS: len(found)}))
     with transaction.atomic(using=using):
         return conclude(
             using=using,

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Model
+from django.db.models import Model, Q
 from psycopg import sql
 
 from prism_memory.access import held
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.db.tenancy import for_tenant
+from prism_memory.governance.erasure.copies import EXPORTS, copies_of, elsewhere
+from prism_memory.governance.erasure.places import (
+    GUARDED,
+    HOLD_NAMES,
+    STONES,
+    named_rows,
+    outside_of,
+)
 from prism_memory.governance.erasure.receipts import count_kept
-from prism_memory.governance.erasure.target import Target, find, named_tables
-from prism_memory.lifecycle.registry import tables_of_record
-from prism_memory.types import Foreseen, Scope
+from prism_memory.governance.erasure.target import Target, find, released_holds
+from prism_memory.lifecycle.registry import (
+    ERASURE,
+    WithScope,
+    WithSource,
+    tables_of_record,
+)
+from prism_memory.models import Scope as ScopeRow
+from prism_memory.models import ShareGrant, ShareGrantItem, Source
+from prism_memory.types import Foreseen, Kind, Scope
 
 
 @for_tenant
@@ -28,45 +45,140 @@ def foresee(
 ) -> Foreseen:
     """Count what ``erase`` would remove now, and what it would keep.
 
+    In the receipt's own words. Reads what an erasure would read.
+
     Raises:
         Invalid: As ``erase``.
     """
     target = find(using=using, scope=scope, record_id=record_id, source_key=source_key)
     if not target.found:
         return Foreseen(target.level, target.ref, found=False)
-    found = _reached(using, target)
-    free = [row["id"] for row in found if not row["held"]]
-    counts = {
-        model._meta.db_table: _count(using, model, target, column, free)  # noqa: SLF001
-        for model, column in tables_of_record()
-    }
-    if target.is_scope:
-        for model in named_tables():
-            rows = model._default_manager.using(using).filter(target.by_names())  # noqa: SLF001
-            counts[model._meta.db_table] = rows.count()  # noqa: SLF001
-    there = count_kept(using=using, target=target)
-    mine = [row for row in found if row["mine"]]
-    kept = {
-        "records": there["records"] - sum(not row["held"] for row in mine),
-        "derived": sum(row["held"] and not row["mine"] for row in found),
-    }
-    derived = sum(not (row["mine"] or row["held"]) for row in found)
-    counts = {table: count for table, count in counts.items() if count}
-    return Foreseen(
-        target.level, target.ref, found=True, counts=counts, derived=derived, kept=kept
-    )
+    return _Looking(using, target).foreseen()
 
 
-def _reached(using: str, target: Target) -> list[dict[str, Any]]:
-    within = sql.SQL(named("erasure")[f"{target.family}_roots"])
-    if target.is_scope:
-        within = sql.SQL(within.as_string(None)).format(within=target.within)  # type: ignore[assignment]
-    statement = composed("erasure", "foreseen", held=held(), roots=within)
-    return queries.fetch(using, statement, target.parameters())
+class _Looking:
+    """One look at what would go."""
+
+    def __init__(self, using: str, target: Target) -> None:
+        self.using = using
+        self.target = target
+        self.reached = self._reached()
+        self.sources = [] if target.family == "record" else self._sources()
+        self.places = self._places() if target.is_scope else []
+
+    def foreseen(self) -> Foreseen:
+        """Return the counts."""
+        others = [row for row in self.reached if not row["mine"]]
+        counts = {name: count for name, count in self._counts().items() if count}
+        return Foreseen(
+            self.target.level,
+            self.target.ref,
+            found=True,
+            counts=counts,
+            derived=sum(not row["held"] for row in others),
+            kept=self._kept(counts) | {"derived": sum(row["held"] for row in others)},
+        )
+
+    def _counts(self) -> Counter[str]:
+        free = [row["id"] for row in self.reached if not row["held"]]
+        counts = Counter(
+            {
+                _table(model): self._count(model, column, free)
+                for model, column in tables_of_record()
+            }
+        )
+        counts[_table(Source)] += len(self.sources)
+        for model, how in ERASURE.items():
+            if isinstance(how, WithSource):
+                counts[_table(model)] += self._count(model, how.column, self.sources)
+        if self.target.is_scope:
+            for model, rows in named_rows(using=self.using, target=self.target):
+                counts[_table(model)] += rows.count()
+            counts += self._beside(free)
+            holds = released_holds(using=self.using, target=self.target)
+            counts += Counter({HOLD_NAMES: holds.count(), STONES: self._stones()})
+        counts[EXPORTS] += len(self._exports())
+        return counts
+
+    def _stones(self) -> int:
+        """Count the tombstones on things outside, which go with the scopes."""
+        gone = [str(row["id"]) for row in self.places if row["goes"]]
+        statement = composed("erasure", "count_outside", outside=outside_of())
+        given = {"tenant": self.target.tenant, "gone": gone}
+        (row,) = queries.fetch(self.using, statement, given)
+        return int(row["stones"])
+
+    def _beside(self, free: Sequence[uuid.UUID]) -> Counter[str]:
+        """Count what goes with scopes beside records: shares, and themselves."""
+        ids = [row["id"] for row in self.places]
+        counts = Counter({_table(ScopeRow): sum(row["goes"] for row in self.places)})
+        for model, how in ERASURE.items():
+            if isinstance(how, WithScope) and not how.by_names and model not in GUARDED:
+                where = Q()
+                for column in how.columns:
+                    where |= Q(**{f"{column}__in": ids})
+                counts[_table(model)] += self._rows(model).filter(where).count()
+        grants = Q(parent_id__in=ids) | Q(child_id__in=ids)
+        lists = Q(grant_id__in=list(self._rows(ShareGrant, grants)))
+        items = self._rows(ShareGrantItem).filter(lists)
+        counts[_table(ShareGrantItem)] += items.exclude(record_id__in=free).count()
+        return counts
+
+    def _kept(self, counts: dict[str, int]) -> dict[str, int]:
+        there = count_kept(using=self.using, target=self.target)
+        mine = [row for row in self.reached if row["mine"] and not row["held"]]
+        facts = sum(row["kind"] == Kind.FACT.value for row in mine)
+        gone = {
+            "records": len(mine),
+            "facts": facts,
+            "sources": len(self.sources),
+            "scopes": counts.get(_table(ScopeRow), 0),
+        }
+        return {name: count - gone[name] for name, count in there.items()}
+
+    def _exports(self) -> list[Any]:
+        given: dict[str, Any] = {"using": self.using, "target": self.target}
+        ids = {
+            row["scope_id"]
+            for row in self.reached
+            if not row["mine"] and not row["held"]
+        }
+        return copies_of(**given, elsewhere=elsewhere(**given, scope_ids=ids))
+
+    def _reached(self) -> list[dict[str, Any]]:
+        roots = sql.SQL(named("erasure")[f"{self.target.family}_roots"])
+        if self.target.is_scope:
+            filled = roots.format(within=self.target.within).as_string(None)
+            roots = sql.SQL(filled)
+        statement = composed("erasure", "foreseen", held=held(), roots=roots)
+        return queries.fetch(self.using, statement, self.target.parameters())
+
+    def _sources(self) -> list[uuid.UUID]:
+        within = self.target.within if self.target.is_scope else sql.SQL("TRUE")
+        found = self._fetch("foreseen_sources", within)
+        return [row["id"] for row in found]
+
+    def _places(self) -> list[dict[str, Any]]:
+        return self._fetch("foreseen_places", self.target.within, sources=self.sources)
+
+    def _fetch(
+        self, name: str, within: sql.SQL, sources: Sequence[uuid.UUID] = ()
+    ) -> list[dict[str, Any]]:
+        covered = sql.SQL(named("erasure")["covered"])
+        parts = {"held": held(), "within": within, "covered": covered}
+        given = {**self.target.parameters(), "sources": list(sources)}
+        return queries.fetch(self.using, composed("erasure", name, **parts), given)
+
+    def _count(self, model: type[Model], column: str, ids: Sequence[uuid.UUID]) -> int:
+        return self._rows(model).filter(**{f"{column}__in": ids}).count() if ids else 0
+
+    def _rows(self, model: type[Model], where: Q | None = None) -> Any:  # noqa: ANN401
+        rows = model._base_manager.using(self.using)  # noqa: SLF001
+        mine = rows.filter(tenant=self.target.tenant)
+        return (
+            mine if where is None else mine.filter(where).values_list("id", flat=True)
+        )
 
 
-def _count(
-    using: str, model: type[Model], target: Target, column: str, ids: list[uuid.UUID]
-) -> int:
-    rows = model._base_manager.using(using).filter(tenant=target.tenant)  # noqa: SLF001
-    return int(rows.filter(**{f"{column}__in": ids}).count()) if ids else 0
+def _table(model: type[Model]) -> str:
+    return model._meta.db_table  # noqa: SLF001 - Django has no other name for it

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from psycopg import sql
 
+from prism_memory import audit
 from prism_memory.access import held
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
@@ -41,12 +42,14 @@ class Gone:
             more of it than a page, and the same records are to be removed again.
         rows: Rows removed, by table.
         kinds: Records removed, by kind.
+        beyond: Scopes of the records removed that derive from these.
         kept: Records that derive from these and that a hold keeps, newly blocked.
     """
 
     whole: bool = True
     rows: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
+    beyond: frozenset[uuid.UUID] = frozenset()
     kept: frozenset[tuple[uuid.UUID, uuid.UUID]] = frozenset()
 
 
@@ -75,7 +78,8 @@ def place_of(row: Mapping[str, Any]) -> dict[str, Any]:
 def remove_page(
     *,
     using: str,
-    tenant: str,
+    target: Target,
+    run_id: uuid.UUID,
     ids: Sequence[uuid.UUID],
     actor: Actor,
     at: dt.datetime,
@@ -93,13 +97,15 @@ def remove_page(
             its far end, so that the rest can still be found.
         wait: For others' locks; else the first one raises.
     """
+    tenant = target.tenant
     reached = _derived(using, tenant, ids)
     refs = [f"{RECORD}{row['id']}" for row in reached]
     blocked = _mark(using, tenant, refs, actor, at)
     announce_invalidation(
         using=using, tenant=tenant, reason=TombstoneReason.FORGOTTEN, refs=blocked
     )
-    doomed, whole = _chosen(reached, set(ids), most)
+    roots = set(ids)
+    doomed, whole = _chosen(reached, roots, most)
     _lock(using, tenant, list(doomed), wait=wait)
     rows = delete_bodies(using=using, tenant=tenant, ids=doomed, batch=2 * PAGE)
     new = set(blocked)
@@ -108,7 +114,21 @@ def remove_page(
         for row in reached
         if row["held"] and f"{RECORD}{row['id']}" in new
     )
-    return Gone(whole, Counter(rows), Counter(doomed.values()), kept)
+    beyond = frozenset(
+        row["scope_id"]
+        for row in reached
+        if row["id"] in doomed and row["id"] not in roots
+    )
+    audit.record(
+        using=using,
+        tenant=tenant,
+        actor=actor,
+        action="memory.erase_page",
+        target=target.ref,
+        at=at,  # of the tombstones: by it the event accounts for them
+        detail={"deleted": len(doomed), "refs": len(blocked), "run": str(run_id)},
+    )
+    return Gone(whole, Counter(rows), Counter(doomed.values()), beyond, kept)
 
 
 def _chosen(

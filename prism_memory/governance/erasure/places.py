@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Model, Q, QuerySet
 from psycopg import sql
@@ -14,10 +14,25 @@ from prism_memory.access import held
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.governance.erasure.pages import PAGE
-from prism_memory.governance.erasure.target import Target, named_tables
+from prism_memory.governance.erasure.target import (
+    Target,
+    named_tables,
+    released_holds,
+)
 from prism_memory.lifecycle.registry import ERASURE, WithScope, WithSource
-from prism_memory.models import LegalHold, ShareGrant, ShareGrantItem, Source
+from prism_memory.models import (
+    LegalHold,
+    Record,
+    ShareGrant,
+    ShareGrantItem,
+    Source,
+    Tombstone,
+)
 from prism_memory.models import Scope as ScopeRow
+
+STONES: Final = Tombstone._meta.db_table  # noqa: SLF001 - Django has no other name
+HOLD_NAMES: Final = "hold_names"
+"""Released holds that lost their names, among the counts of a receipt."""
 
 GUARDED = {Source, ScopeRow}
 """Tables of which only those rows go that hold nothing any more."""
@@ -50,6 +65,26 @@ def free_records(
     return [row["id"] for row in queries.fetch(using, statement, given)]
 
 
+def count_elsewhere(
+    *, using: str, target: Target, kept: Collection[tuple[uuid.UUID, uuid.UUID]]
+) -> int:
+    """Count the records that are no part of the target. One query, or none.
+
+    Args:
+        kept: Ids of records, each with its scope's.
+    """
+    ids = [record_id for record_id, _ in kept]
+    if not ids or target.family == "record":
+        return len(ids)
+    if target.is_scope:
+        scopes = {scope_id for _, scope_id in kept}
+        rows = ScopeRow.objects.using(using).filter(target.by_names())
+        mine = set(rows.filter(id__in=scopes).values_list("id", flat=True))
+        return sum(scope_id not in mine for _, scope_id in kept)
+    found = Record.objects.using(using).filter(tenant=target.tenant)
+    return len(ids) - found.filter(id__in=ids, source_id=target.id).count()
+
+
 def clear_places(
     *, using: str, target: Target, scope_ids: Sequence[uuid.UUID]
 ) -> Counter[str]:
@@ -68,7 +103,8 @@ def clear_places(
     counts += _delete(using, ScopeRow, Q(tenant=target.tenant, id__in=gone))
     if gone:
         outside = {"tenant": target.tenant, "gone": [str(place) for place in gone]}
-        queries.execute(using, named("erasure")["delete_outside"], outside)
+        statement = composed("erasure", "delete_outside", outside=outside_of())
+        counts[STONES] += queries.execute(using, statement, outside)
     return counts
 
 
@@ -92,20 +128,35 @@ def clear_named(*, using: str, target: Target) -> Counter[str]:
 
     What a hold on a scope covers stays.
     """
-    kept = _covered_by_names(using, target.tenant)
     counts: Counter[str] = Counter()
-    for model in named_tables():
-        rows = model._default_manager.using(using).filter(target.by_names())  # noqa: SLF001
-        page = rows.exclude(kept).order_by("id").values_list("id", flat=True)[:PAGE]
+    for model, rows in named_rows(using=using, target=target):
+        page = rows.order_by("id").values_list("id", flat=True)[:PAGE]
         where = Q(tenant=target.tenant, id__in=list(page))
         counts += _delete(using, model, where)
     return counts
 
 
-def unname_holds(*, using: str, target: Target) -> None:
+def named_rows(
+    *, using: str, target: Target
+) -> list[tuple[type[Model], QuerySet[Any]]]:
+    """Return the rows that bear the target's names and that no hold covers."""
+    kept = _covered_by_names(using, target.tenant)
+    found = []
+    for model in named_tables():
+        rows = model._default_manager.using(using).filter(target.by_names())  # noqa: SLF001
+        found.append((model, rows.exclude(kept)))
+    return found
+
+
+def outside_of() -> sql.SQL:
+    """Return which tombstones were named in scopes that are gone, as SQL."""
+    return sql.SQL(named("erasure")["outside"])
+
+
+def unname_holds(*, using: str, target: Target) -> Counter[str]:
     """Take the names of the target's scopes out of holds that were released."""
-    rows = LegalHold.objects.using(using).filter(target.by_names(), level="scope")
-    rows.filter(released_at__isnull=False).update(owner="", agent="", thread="")
+    rows = released_holds(using=using, target=target)
+    return Counter({HOLD_NAMES: rows.update(owner="", agent="", thread="")})
 
 
 def _covered_by_names(using: str, tenant: str) -> Q:

@@ -17,6 +17,8 @@ class State:
     Args:
         after: Where the next page begins.
         derived: Records elsewhere that derive from these and that a hold keeps.
+        elsewhere: Ids of scopes that are no part of the target and held such records,
+            and of those above: exports of them may hold the words.
         made: The target's own row was made for this, to keep its names: not counted.
     """
 
@@ -24,6 +26,7 @@ class State:
     rows: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     derived: int = 0
+    elsewhere: frozenset[str] = frozenset()
     made: bool = False
 
     @property
@@ -40,6 +43,7 @@ class State:
             rows=Counter(run.counts),
             kinds=Counter(cursor.get("kinds", {})),
             derived=cursor.get("derived", 0),
+            elsewhere=frozenset(cursor.get("elsewhere", ())),
             made=cursor.get("made", False),
         )
 

@@ -6,13 +6,13 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db.models import Model, Q
+from django.db.models import Model, Q, QuerySet
 from psycopg import sql
 
 from prism_memory.db.queries import named
 from prism_memory.errors import Invalid
 from prism_memory.lifecycle.registry import ERASURE, WithScope
-from prism_memory.models import Record, Source
+from prism_memory.models import LegalHold, Record, Source
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import SCOPE_NAMESPACE, ErasureLevel, Scope, check_name
 
@@ -120,6 +120,21 @@ def named_tables() -> list[type[Model]]:
     ]
 
 
+def holds_by_name(*, using: str, target: Target) -> QuerySet[LegalHold]:
+    """Return the holds that bear the names of a scope, or of one below it.
+
+    They may: nothing need be written yet where one is placed.
+    """
+    rows = LegalHold.objects.using(using).filter(target.by_names(), level="scope")
+    return rows.exclude(owner="")
+
+
+def released_holds(*, using: str, target: Target) -> QuerySet[LegalHold]:
+    """Return those of them that keep nothing any more."""
+    holds = holds_by_name(using=using, target=target)
+    return holds.filter(released_at__isnull=False)
+
+
 def has_row(*, using: str, scope: Scope) -> bool:
     """Tell whether anything was ever written to exactly this scope. One query."""
     return ScopeRow.objects.using(using).at(scope).exists()
@@ -134,7 +149,7 @@ def find(
 ) -> Target:
     """Return what is meant: in exactly ``scope``, or the scope itself.
 
-    One to three queries.
+    One to four queries.
 
     Raises:
         Invalid: A record and a source at once, or a key that none can have.
@@ -153,6 +168,7 @@ def find(
         model._default_manager.using(using).filter(target.by_names()).exists()  # noqa: SLF001
         for model in named_tables()
     )
+    found = found or released_holds(using=using, target=target).exists()
     return Target(target.level, target.ref, scope, found)
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from prism_memory import runs
 from prism_memory.db.local import local_settings
-from prism_memory.governance.erasure import places
+from prism_memory.governance.erasure import copies, places
 from prism_memory.governance.erasure.pages import (
     START,
     Gone,
@@ -31,9 +31,8 @@ from prism_memory.governance.erasure.patience import WAIT, patiently
 from prism_memory.governance.erasure.position import State
 from prism_memory.governance.erasure.receipts import conclude
 from prism_memory.governance.erasure.target import Target
-from prism_memory.governance.export_removal import delete_exports
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.models import Record, Run
+from prism_memory.models import Run
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Actor, Erased
 
@@ -42,7 +41,12 @@ SCOPES: Final = ScopeRow._meta.db_table  # noqa: SLF001 - Django has no other na
 
 @dataclass
 class Work:
-    """One erasure that a run stands for."""
+    """One erasure that a run stands for.
+
+    Args:
+        hosted: It runs in a host's transaction, which may still be rolled back: exports
+            go after its commit.
+    """
 
     using: str
     target: Target
@@ -51,25 +55,23 @@ class Work:
     state: State
     progress: Callable[[State], None] | None
     page: int
+    hosted: bool = False
 
     def finish(self) -> Erased:
         """Remove all that is there, and return the receipt."""
         while True:
             while patiently(self.using, self._records):
                 pass
+            self._copies(counted=True)
             if self.target.is_scope:
                 while patiently(self.using, self._named):
                     pass
                 after: uuid.UUID | None = uuid.UUID(int=0)
                 while after is not None:
                     after = patiently(self.using, partial(self._places, after))
-                delete_exports(
-                    using=self.using,
-                    scope=self.target.scope,
-                    actor=self.actor,
-                    at=timezone.now(),
-                )
             if receipt := patiently(self.using, self._end):
+                # One that began in that very moment may have read the last records.
+                self._copies(counted=False)
                 return receipt
             self.state = replace(self.state, after=dict(START))
 
@@ -89,6 +91,20 @@ class Work:
             state = self._note(self._with(gone, after))
         self._went_on(state)
         return True
+
+    def _copies(self, *, counted: bool) -> None:
+        """Remove the exports that may hold some of it."""
+        for run in self._exports():
+            given: dict[str, Any] = {"using": self.using, "actor": self.actor}
+            copies.remove_copy(**given, run=run, hosted=self.hosted)
+            if counted:
+                counts = Counter({copies.EXPORTS: 1})
+                self._went_on(self._note(self.state.plus(counts)))
+
+    def _exports(self) -> list[Run]:
+        return copies.copies_of(
+            using=self.using, target=self.target, elsewhere=self.state.elsewhere
+        )
 
     def _named(self) -> bool:
         """Remove a page of what bears the names; tell whether there was any."""
@@ -139,6 +155,8 @@ class Work:
             gone = self._remove(rest, wait=False)
             if not gone.whole:
                 return None
+            if not self.hosted and self._exports():
+                return None
             state = self._with(gone, self.state.after).plus(self._clear(free))
             self._note(state)
             receipt = conclude(
@@ -176,7 +194,7 @@ class Work:
         counts: Counter[str] = Counter()
         while (rows := places.clear_named(**given)).total():
             counts += rows
-        places.unname_holds(**given)
+        counts += places.unname_holds(**given)
         counts += places.clear_places(**given, scope_ids=scope_ids)
         if self.state.made and counts[SCOPES]:
             counts[SCOPES] -= 1
@@ -187,7 +205,8 @@ class Work:
             return Gone()
         return remove_page(
             using=self.using,
-            tenant=self.target.tenant,
+            target=self.target,
+            run_id=self.run.id,
             ids=ids,
             actor=self.actor,
             at=timezone.now(),
@@ -196,26 +215,16 @@ class Work:
         )
 
     def _with(self, gone: Gone, after: dict[str, Any]) -> State:
-        elsewhere = self._elsewhere(gone) if gone.kept else 0
+        given: dict[str, Any] = {"using": self.using, "target": self.target}
+        elsewhere = places.count_elsewhere(**given, kept=gone.kept)
+        beyond = copies.elsewhere(**given, scope_ids=gone.beyond)
         return self.state.plus(
             gone.rows,
             after=after,
             kinds=self.state.kinds + gone.kinds,
             derived=self.state.derived + elsewhere,
+            elsewhere=self.state.elsewhere | beyond,
         )
-
-    def _elsewhere(self, gone: Gone) -> int:
-        """Count the kept records that are no part of the target."""
-        ids = [record_id for record_id, _ in gone.kept]
-        if self.target.is_scope:
-            scopes = {scope_id for _, scope_id in gone.kept}
-            rows = ScopeRow.objects.using(self.using).filter(self.target.by_names())
-            mine = set(rows.filter(id__in=scopes).values_list("id", flat=True))
-            return sum(scope_id not in mine for _, scope_id in gone.kept)
-        if self.target.family == "record":
-            return len(ids)
-        found = Record.objects.using(self.using).filter(tenant=self.target.tenant)
-        return len(ids) - found.filter(id__in=ids, source_id=self.target.id).count()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -231,6 +240,7 @@ class Work:
             "after": state.after,
             "kinds": dict(state.kinds),
             "derived": state.derived,
+            "elsewhere": sorted(state.elsewhere),
             "made": state.made,
         }
         runs.advance(

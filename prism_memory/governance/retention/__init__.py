@@ -16,6 +16,7 @@ from prism_memory.governance.retention.previews import (
     preview_rules,
 )
 from prism_memory.governance.retention.sweeping import (
+    RUN_SECONDS,
     Pass,
     Position,
     Swept,
@@ -24,6 +25,7 @@ from prism_memory.governance.retention.sweeping import (
 )
 
 __all__ = [
+    "RUN_SECONDS",
     "Pass",
     "Position",
     "Swept",

@@ -49,6 +49,7 @@ def apply_retention(
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
     given = parameters(rules, scope.tenant, at) | {"scope_id": scope.id}
+    given["began_at"] = None  # one batch: it ends by itself
     due, kept = _find(using, given, batch_size)
     deleted = len(due)
     if not dry_run:

@@ -70,7 +70,10 @@ class Gone:
 
 
 def parameters(rules: Rules, tenant: str, at: dt.datetime) -> dict[str, Any]:
-    """Return the rules as the statements take them, judged at a moment."""
+    """Return the rules as the statements take them, judged at a moment.
+
+    What came after it is left alone, unless ``began_at`` is taken away.
+    """
     return {
         "tenant": tenant,
         "level": None if rules.level is None else rules.level.value,
@@ -80,6 +83,7 @@ def parameters(rules: Rules, tenant: str, at: dt.datetime) -> dict[str, Any]:
         "max_entries": rules.max_entries,
         "expired": rules.expired,
         "at": at,
+        "began_at": at,
     }
 
 

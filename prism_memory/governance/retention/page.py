@@ -70,6 +70,7 @@ class Work:
 
     Args:
         end: When to stop, by ``time.monotonic``; None: when all is done.
+        reason: Why, where a person asked for it.
     """
 
     using: str
@@ -78,6 +79,7 @@ class Work:
     actor: Actor
     batch: int
     end: float | None
+    reason: str = ""
 
     @property
     def began_at(self) -> dt.datetime:
@@ -140,6 +142,7 @@ def _step(
             tenant=tenant,
             action="retention.sweep",
             target=f"policy:{work.policy.id}",
+            reason=work.reason,
             detail=vars(gone) | {"run": str(work.run.id)},
             **own,
         )

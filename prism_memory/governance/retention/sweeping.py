@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 from django.utils import timezone
 
@@ -25,6 +25,9 @@ from prism_memory.governance.retention.policies import enabled_policies
 from prism_memory.models import RetentionPolicy
 from prism_memory.models.choices import RunState
 from prism_memory.types import Actor
+
+RUN_SECONDS: Final = 10.0
+"""A request sweeps so long at most; the next one, or beat, goes on from there."""
 
 Ended = Literal["done", "unfinished", "changed", "elsewhere"]
 Position = tuple[str, uuid.UUID]
@@ -112,6 +115,7 @@ def sweep(
     actor: Actor,
     batch: int,
     end: float | None = None,
+    reason: str = "",
 ) -> Swept:
     """Apply one policy to all scopes of its tenant; a sweep that was cut goes on.
 
@@ -119,12 +123,13 @@ def sweep(
 
     Args:
         end: When to stop, by ``time.monotonic``.
+        reason: For the audit of what goes; no text content.
 
     Raises:
         Conflict: Others keep rows locked; the run says so and can be resumed.
     """
     with acting_for(policy.tenant):
-        return _sweep(using, policy, actor, batch, end)
+        return _sweep(using, policy, actor, batch, end, reason)
 
 
 def _sweep(
@@ -133,6 +138,7 @@ def _sweep(
     actor: Actor,
     batch: int,
     end: float | None,
+    reason: str,
 ) -> Swept:
     told = partial(Swept, policy.tenant, policy.id)
     at = timezone.now()
@@ -148,7 +154,7 @@ def _sweep(
     except Conflict:
         return told(None, "elsewhere")
     run.cursor = {"at": at.isoformat()} | run.cursor
-    work = Work(using, policy, run, actor, batch, end)
+    work = Work(using, policy, run, actor, batch, end, reason)
     try:
         ended = _pages(work)
     except runs.TakenOver:

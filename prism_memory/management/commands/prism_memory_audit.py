@@ -21,7 +21,7 @@ from prism_memory.management.auditing import (
     trails_of,
     verified,
 )
-from prism_memory.management.command import FAILED, MemoryCommand, os_actor
+from prism_memory.management.command import FAILED, MemoryCommand, counted, os_actor
 from prism_memory.management.options import (
     USAGE,
     add_actions,
@@ -161,6 +161,7 @@ exit codes:
         if options["record"]:
             self._vouch(using, options)
             return
+        trails = list(trails_of(options))
         found = [
             governance.sign_records(
                 using=using,
@@ -171,9 +172,13 @@ exit codes:
                 again=options["again"],
                 reason=options["reason"],
             )
-            for tenant in trails_of(options)
+            for tenant in trails
             if tenant
         ]
+        if "" in trails:
+            governance.tell_again(
+                using=using, tenant="", actor=os_actor(), at=timezone.now()
+            )
         rows = [{**one.findings.as_json(), **one.counts} for one in found]
         lines = [
             f"{name(one.findings.tenant)}: {one.signed:,} signed,"
@@ -196,9 +201,7 @@ exit codes:
             at=timezone.now(),
             reason=options["reason"],
         )
-        self.answer(
-            {"signed": count}, options, f"{count:,} records signed as they are."
-        )
+        self.answer({"signed": count}, options, _signed(count))
 
 
 def _add_options(actions: dict[str, argparse.ArgumentParser]) -> None:
@@ -241,3 +244,8 @@ _CONTENT = "Seal also which records there are, and at which versions."
 def _fail(found: Sequence[Findings]) -> None:
     if wrong := sum(one.count for one in found):
         raise CommandError(told(wrong), returncode=FAILED)
+
+
+def _signed(count: int) -> str:
+    they_are = "it is" if count == 1 else "they are"
+    return f"{counted(count, 'record')} signed as {they_are}."

@@ -14,7 +14,7 @@ from django.utils import timezone
 from prism_memory.governance import erasure
 from prism_memory.governance.erasure.leftovers import OUTSIDE
 from prism_memory.governance.erasure.position import State
-from prism_memory.management.command import FAILED, MemoryCommand, os_actor
+from prism_memory.management.command import FAILED, MemoryCommand, counted, os_actor
 from prism_memory.management.options import (
     USAGE,
     add_common,
@@ -43,9 +43,13 @@ examples:
   manage.py prism_memory_erase --tenant acme --owner ada --source handbook.pdf --yes
   manage.py prism_memory_erase --tenant acme --owner ada --verify --text-file words.txt
 
---verify looks for rows of the target, and for each line of --text-file literally in
-every column of every table of the app, in the rows of this tenant. It names tables and
-columns, never the words, and says what lies outside the database's power.
+It asks for the name of what goes; where nobody can be asked, as in a script, it is
+refused without --yes.
+
+--verify looks for rows of the target and for files of exports that may hold it, and for
+each line of --text-file literally: in every column of every table of the app, in the
+rows of this tenant, and in the files of its exports. It names tables and columns, never
+the words, and says what lies outside of its power.
 
 exit codes:
   0    done; with --verify: nothing is left
@@ -53,6 +57,8 @@ exit codes:
   2    wrong usage
   130  stopped by Ctrl-C; the same command goes on from there
 """
+
+    erased = 0
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_tenant(parser, "Whose.", required=True)
@@ -122,8 +128,10 @@ exit codes:
             message = "Nobody can be asked here; give --yes."
             raise CommandError(message, returncode=USAGE)
         name = _name(target)
-        records = erasure.foresee(**target).records
-        self.aside(f"This erases {records:,} records for good.")
+        seen = erasure.foresee(**target)
+        self.aside(f"This erases {_told(seen)} for good.")
+        if kept := seen.kept.get("records", 0) + seen.kept.get("derived", 0):
+            self.aside(f"Holds keep {counted(kept, 'record')}.")
         if input(f"Type {name} to go on: ") != name:
             message = "Nothing was erased."
             raise CommandError(message, returncode=FAILED)
@@ -132,19 +140,25 @@ exit codes:
         words: list[str] = []
         if options["text_file"]:
             try:
-                words = options["text_file"].read_text("utf-8").splitlines()
+                words = options["text_file"].read_text("utf-8-sig").splitlines()
             except (OSError, UnicodeDecodeError) as error:
                 message = f"--text-file cannot be read ({type(error).__name__})."
                 raise CommandError(message, returncode=USAGE) from None
+            if not any(map(str.strip, words)):
+                message = "--text-file holds no word."
+                raise CommandError(message, returncode=USAGE)
         left = erasure.leftovers(**target, words=words)
         found = [asdict(one) for one in left]
         self._print({"clean": not left, "left": found, "outside": OUTSIDE})
         if left:
-            message = f"Something is left in {len(left)} columns."
+            message = f"Something is left in {counted(len(left), 'place')}."
             raise CommandError(message, returncode=FAILED)
 
     def _progress(self, state: State) -> None:
-        self.aside(f"{state.records:,} records erased")
+        # Steps that take no record are not worth a line.
+        if state.records != self.erased:
+            self.erased = state.records
+            self.aside(f"{counted(self.erased, 'record')} erased")
 
     def _print(self, found: dict[str, Any]) -> None:
         self.answer(found, {"json": True})
@@ -165,6 +179,11 @@ def _name(target: dict[str, Any]) -> str:
     scope: Scope = target["scope"]
     own = str(target["record_id"] or target["source_key"] or "")
     return own or scope.thread or scope.agent or scope.owner or scope.tenant
+
+
+def _told(seen: Foreseen) -> str:
+    totals = seen.totals or {"records": 0}
+    return ", ".join(counted(n, name.removesuffix("s")) for name, n in totals.items())
 
 
 def _receipt(done: Erased) -> dict[str, Any]:

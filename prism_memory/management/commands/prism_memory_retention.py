@@ -15,6 +15,7 @@ from prism_memory.governance.retention import (
     Swept,
     list_policies,
     preview_policies,
+    rules_of,
     sweep_all,
 )
 from prism_memory.management.command import FAILED, MemoryCommand, os_actor, table
@@ -88,6 +89,8 @@ exit codes:
                 max_seconds=options["seconds"],
             )
         ]
+        for name in _keeping_nothing(using, {row["tenant"] for row in found}):
+            self.aside(f"{name}: 0 keeps nothing; all that it is about goes.")
         said = [row | {"complete": "yes" if row["complete"] else "no"} for row in found]
         rows = [[row[name] for name in TOLD] for row in said]
         self.answer(found, options, *_lines(TOLD, rows))
@@ -121,6 +124,16 @@ def _names(using: str, tenants: Iterable[str]) -> dict[uuid.UUID, str]:
         for tenant in tenants
         for policy in list_policies(using=using, scope=Scope(tenant))
     }
+
+
+def _keeping_nothing(using: str, tenants: set[str]) -> list[str]:
+    """Return tenant and name of the policies in force with a limit of 0."""
+    return [
+        f"{tenant} / {policy.name}"
+        for tenant in sorted(tenants)
+        for policy in list_policies(using=using, scope=Scope(tenant))
+        if policy.enabled and rules_of(policy).keeps_nothing
+    ]
 
 
 def _swept(one: Swept, names: dict[uuid.UUID, str]) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.utils import timezone
 
 from prism_memory.errors import Invalid, LimitExceeded
 from prism_memory.models import AuditEvent, Record, Run, Source, Tombstone
@@ -312,3 +314,16 @@ def test_a_batch_over_a_thousand_is_several_transactions() -> None:
     assert AuditEvent.objects.filter(action="retention.apply").count() == 2
     assert make_memory().apply_retention(max_age_days=7, batch_size=1_050).deleted == 51
     assert ids() == {kept}
+
+
+@pytest.mark.parametrize("most", [1, 0])
+def test_what_a_clock_that_is_ahead_wrote_counts_and_goes_too(most: int) -> None:
+    ahead = timezone.now() + dt.timedelta(minutes=4)
+    for key in ("a", "b", "c"):
+        make_record(key, fields={"key": key}, created_at=ahead)
+    assert (
+        make_memory().apply_retention(max_entries=most, dry_run=True).deleted
+        == 3 - most
+    )
+    assert make_memory().apply_retention(max_entries=most).deleted == 3 - most
+    assert [item.key for item in make_memory().list()] == ["c"][:most]
