@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import links
@@ -85,7 +86,8 @@ class AuditAdmin(TenantAdmin):
     def details(self, row: AuditEvent) -> object:
         if not row.detail:
             return ""
-        return links.code(json.dumps(row.detail, ensure_ascii=False))
+        text = shown(json.dumps(row.detail, ensure_ascii=False))
+        return format_html('<code class="pm-ref pm-json">{}</code>', text)
 
     def sections(self, request: HttpRequest, row: AuditEvent) -> list[Section]:
         del request

@@ -143,7 +143,7 @@ def progress(counts: dict[str, Any]) -> object:
             _("done"),
         )
     pairs = ((named(name), shown(counted(value))) for name, value in counts.items())
-    return format_html("{}{}", bar, format_html_join(", ", "{}: {}", pairs))
+    return format_html("{}{}", bar, format_html_join("; ", "{}: {}", pairs))
 
 
 def duration(span: dt.timedelta) -> str:

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -166,8 +167,11 @@ def _effect(row: Scope, given: dict[str, Any]) -> list[object]:
         "%(gone)s that were shared with it before are shared no more.",
         gone,
     )
-    ends = moment(given["expires_at"], _("until it is revoked"))
-    lines: list[object] = [shown(str(given["child"])), new % {"count": count}, ends]
+    ends = moment(given["expires_at"], _("it is revoked"))
+    lines: list[object] = [
+        format_html("{} {}", _("With"), shown(str(given["child"]))),
+        format_html("{} {} {}.", new % {"count": count}, _("Until"), ends),
+    ]
     return [*lines, old % {"gone": gone}] if gone else lines
 
 
