@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import links
@@ -16,6 +17,7 @@ from prism_memory.admin.characters import shown
 from prism_memory.admin.filters import ExactNameField, FilterForm
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Section
+from prism_memory.admin.refs import looked_up
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.models import AuditEvent
 
@@ -84,7 +86,8 @@ class AuditAdmin(TenantAdmin):
     def details(self, row: AuditEvent) -> object:
         if not row.detail:
             return ""
-        return links.code(json.dumps(row.detail, ensure_ascii=False))
+        text = shown(json.dumps(row.detail, ensure_ascii=False))
+        return format_html('<code class="pm-ref pm-json">{}</code>', text)
 
     def sections(self, request: HttpRequest, row: AuditEvent) -> list[Section]:
         del request
@@ -94,7 +97,7 @@ class AuditAdmin(TenantAdmin):
         pairs = [
             (_("At"), moment(row.at)),
             (_("Action"), self.what(row)),
-            (_("Target"), self.on(row)),
+            (_("Target"), looked_up(row.tenant, row.target)),
             (_("Actor"), self.by(row)),
             (_("Reason"), shown(row.reason)),
             (_("Details"), self.details(row)),

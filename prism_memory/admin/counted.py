@@ -19,6 +19,7 @@ WORDS: Final[dict[str, object]] = {
     "derived": _("derived records"),
     "done": _("done"),
     "entries": _("entries read"),
+    "exports": _("exports whose files were removed"),
     "facts": _("facts"),
     "failed": _("failed"),
     "held": _("left out, hidden for a hold"),

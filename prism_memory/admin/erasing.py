@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from prism_memory.admin import links
 from prism_memory.admin.badges import number
@@ -17,10 +19,21 @@ from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import ReadOnlyAdmin, actor
 from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
-from prism_memory.errors import Conflict, Unsupported
+from prism_memory.errors import Conflict, Misconfigured, Unsupported
 from prism_memory.governance import erasure
 from prism_memory.models import ErasureReceipt, Run, Scope, Source
 from prism_memory.types import Foreseen
+
+GOES: Final[dict[str, Callable[[int], str]]] = {
+    "records": lambda count: ngettext("record", "records", count),
+    "vectors": lambda count: ngettext("vector", "vectors", count),
+    "sources": lambda count: ngettext("source", "sources", count),
+    "scopes": lambda count: ngettext("scope", "scopes", count),
+    "shares": lambda count: ngettext("share", "shares", count),
+    "keys": lambda count: ngettext("access key", "access keys", count),
+    "traces": lambda count: ngettext("trace of a recall", "traces of recalls", count),
+    "exports": lambda count: ngettext("export", "exports", count),
+}
 
 
 class EraseForm(forms.Form):
@@ -84,13 +97,23 @@ def _name(row: Scope | Source) -> str:
 
 
 def _effect(seen: Foreseen) -> list[object]:
-    lines = [_("%s records go for good, with their vectors.") % number(seen.records)]
+    told = ", ".join(_goes(name, count) for name, count in seen.totals.items())
+    lines = [_("Gone for good: %s.") % (told or _("nothing"))]
     if seen.derived:
-        told = _("%s of them are elsewhere: they derive from these.")
-        lines.append(told % number(seen.derived))
-    if kept := sum(seen.kept.values()):
-        lines.append(_("Holds keep %s records.") % number(kept))
+        text = ngettext(
+            "%s of the records is no part of it: it derives from what goes.",
+            "%s of the records are no part of it: they derive from what goes.",
+            seen.derived,
+        )
+        lines.append(text % number(seen.derived))
+    if kept := seen.kept.get("records", 0) + seen.kept.get("derived", 0):
+        text = ngettext("Holds keep %s record.", "Holds keep %s records.", kept)
+        lines.append(text % number(kept))
     return list(lines)
+
+
+def _goes(name: str, count: int) -> str:
+    return f"{number(count)} {GOES[name](count)}"
 
 
 def _erase(request: HttpRequest, row: Scope | Source, reason: str) -> HttpResponse:
@@ -108,7 +131,7 @@ def _erase(request: HttpRequest, row: Scope | Source, reason: str) -> HttpRespon
             messages.success(request, told)
             return HttpResponseRedirect(links.row_page(run))
         done = erasure.erase(**_target(row), **given, reason=reason)
-    except (Conflict, Unsupported) as error:
+    except (Conflict, Misconfigured, Unsupported) as error:
         messages.error(request, str(error))
         return HttpResponseRedirect(back)
     messages.success(request, _("It is erased; this is the receipt."))

@@ -148,7 +148,7 @@ def _records(row: Held) -> int:
 
 
 def _hold(request: HttpRequest, row: Held, given: dict[str, Any]) -> HttpResponse:
-    names = {Record: "record_id", Source: "source_id"}
+    names = {Record: "record_id", Source: "source"}
     target: dict[str, Any] = {names[type(row)]: row.pk} if type(row) in names else {}
     with Told(request) as told:
         placed = lifecycle.hold(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from django import forms
@@ -22,11 +21,12 @@ from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Section, Tool
 from prism_memory.admin.readonly import actor
+from prism_memory.admin.refs import row_of
 from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.errors import Conflict, NotVisible, Unsupported
-from prism_memory.models import LegalHold, Scope, Source
+from prism_memory.models import LegalHold
 from prism_memory.models.choices import HoldLevelChoice
 from prism_memory.types import Scope as ScopeValue
 
@@ -105,6 +105,7 @@ class HoldsAdmin(TenantAdmin):
             (_("Level"), self.level_badge(row)),
             (_("Matter"), shown(row.matter)),
             (_("State"), self.state(row)),
+            (_("Reason"), _told(row)),
             (_("Placed by"), shown(row.placed_by)),
             (_("Placed"), moment(row.placed_at)),
             (_("Released by"), shown(row.released_by)),
@@ -159,14 +160,14 @@ def _others(row: LegalHold) -> bool:
     return rows.exclude(id=row.id).exists()
 
 
+def _told(row: LegalHold) -> object:
+    """Return where its reasons stand: the audit alone has them."""
+    return links.anchor(links.audit_of(row.tenant, row.target_ref), _("in the audit"))
+
+
 def _target(row: LegalHold) -> object:
     """Return what it is on, linked where there is a page of it."""
-    kind, _sign, name = row.target_ref.partition(":")
-    models: dict[str, type[Source | Scope]] = {"source": Source, "scope": Scope}
-    if kind not in models:
-        return links.ref_link(row.tenant, row.target_ref)
-    rows = models[kind]._default_manager.using(using())  # noqa: SLF001 - of either
-    found = rows.filter(tenant=row.tenant, id=uuid.UUID(name)).first()
+    found = row_of(row.tenant, row.target_ref)
     if found is None:  # nothing was written there yet
-        return links.code(row.target_ref)
+        return links.ref_link(row.tenant, row.target_ref)
     return links.anchor(links.row_page(found), shown(str(found)))

@@ -30,6 +30,8 @@ from prism_memory.models.base import TenantModel
 
 SEPARATOR = "~"
 _VIEWER: ContextVar[Any] = ContextVar("prism_memory_admin_viewer", default=None)
+LONG = 36
+"""Characters of an id."""
 OF_TENANTS = frozenset({"record", "policy"})
 """Kinds of refs whose rows are a tenant's."""
 
@@ -137,8 +139,10 @@ def _label(label: object) -> object:
 
 
 def code(value: object) -> Any:  # noqa: ANN401 - a SafeString
-    """Return an id or a hash as such."""
-    return format_html('<code class="pm-ref">{}</code>', shown(str(value)))
+    """Return an id or a hash as such; a long one has room for half of it."""
+    text = str(value)
+    room = " pm-long" if len(text) >= LONG and " " not in text else ""
+    return format_html('<code class="pm-ref{}">{}</code>', room, shown(text))
 
 
 def ref_link(tenant: str, ref: str) -> Any:  # noqa: ANN401 - a SafeString

@@ -145,7 +145,8 @@ def form_view(
     if request.method == "POST" and form.is_valid():
         tenant = context["place"].tenant
         form.refuse_name_of_another(tenant, row)
-        rules = form.rules() if form.is_valid() else None
+        rules = form.rules()
+        rules = None if form.errors else rules
         seen = "save" in request.POST and request.POST.get("seen") == str(rules)
         if rules is not None and seen:
             saved = _save(request, tenant, row, form, rules)

@@ -13,6 +13,7 @@ from prism_memory.admin.counted import label
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Section
+from prism_memory.admin.refs import looked_up
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.models import ErasureReceipt, Run
 from prism_memory.models.choices import ErasureLevelChoice
@@ -67,7 +68,7 @@ class ReceiptsAdmin(TenantAdmin):
         run = Run(id=row.run_id, tenant=row.tenant) if row.run_id else None
         what = [
             (_("Level"), shown(row.get_level_display())),
-            (_("Of"), self.target(row)),
+            (_("Of"), looked_up(row.tenant, row.target_ref)),
             (_("Records"), self.records(row)),
             (_("Run"), links.anchor(links.row_page(run), _("open")) if run else ""),
             (_("By"), shown(row.actor)),

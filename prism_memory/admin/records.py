@@ -17,7 +17,8 @@ from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import keyset, links
 from prism_memory.admin.badges import badge, badges, moment
-from prism_memory.admin.characters import shown
+from prism_memory.admin.characters import marked, shown
+from prism_memory.admin.chosen import chosen_view, verbs
 from prism_memory.admin.consent import consent_tools, consent_view
 from prism_memory.admin.content import (
     consent,
@@ -71,6 +72,7 @@ class RecordsAdmin(TenantAdmin):
 
     def more_urls(self) -> list[URLPattern]:
         return [
+            self.route("chosen/", self.chosen_view, "chosen"),
             self.route("<path:object_id>/reveal/", self.reveal_view, "reveal"),
             self.route("<path:object_id>/consent/", self.consent_view, "consent"),
             self.route("<path:object_id>/correct/", self.correct_view, "correct"),
@@ -125,6 +127,9 @@ class RecordsAdmin(TenantAdmin):
         form: FilterForm,
         window: keyset.Window,
     ) -> dict[str, Any]:
+        offered = verbs(request)
+        for row in window.rows:
+            row.choosable = bool(offered)
         context = super().list_context(request, place, form, window)
         if place.scope is None:
             scopes = links.list_page(Scope, tenant=place.tenant or "")
@@ -133,6 +138,8 @@ class RecordsAdmin(TenantAdmin):
         source = context["form"].cleaned_data.get("source")
         return context | {
             "scope_link": scope_link(place.scope),
+            "verbs": offered if window.rows else [],
+            "chosen_page": links.with_wish(links.page(Record, "chosen"), place.wish),
             "source_shown": shown(_source(place, source).key) if source else "",
         }
 
@@ -144,7 +151,8 @@ class RecordsAdmin(TenantAdmin):
             else shown(row.preview)
         )
         link = links.anchor(links.row_page(row), key_label(row))
-        return format_html('{}<div class="pm-preview">{}</div>', link, words)
+        box = _box(row) if getattr(row, "choosable", False) else ""
+        return format_html('{}{}<div class="pm-preview">{}</div>', box, link, words)
 
     @admin.display(description=_("Kind"))
     def kind_badge(self, row: Record) -> object:
@@ -208,6 +216,15 @@ class RecordsAdmin(TenantAdmin):
             "reveal_page": links.row_page(row, "reveal"),
         }
 
+    def chosen_view(self, request: HttpRequest) -> HttpResponse:
+        """Say what follows, ask why, then forget or revoke what was chosen."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        place = self.place(request)
+        if request.method != "POST":
+            return HttpResponseRedirect(links.list_page(Record, **place.wish))
+        return chosen_view(self, request, place)
+
     def reveal_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show withheld words once, after the audit knows of it."""
         row = self.object_or_404(request, object_id)
@@ -242,6 +259,17 @@ class RecordsAdmin(TenantAdmin):
         if not request.user.has_perm("prism_memory.change_record"):
             raise PermissionDenied
         return correct_view(self, request, row)
+
+
+def _box(row: Record) -> object:
+    """Return what chooses a record; its form is below the list."""
+    return format_html(
+        '<input type="checkbox" form="pm-chosen" name="ids" value="{}"'
+        ' aria-label="{} {}"> ',
+        row.id,
+        _("Choose"),
+        marked(key_label(row)),
+    )
 
 
 def _hiders(row: Any) -> list[str]:  # noqa: ANN401 - a Record with what hides it

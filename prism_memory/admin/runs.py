@@ -20,8 +20,11 @@ from prism_memory.admin.exports import delete_view, run_sections, run_tools
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Section, Tool
+from prism_memory.admin.refs import looked_up
 from prism_memory.admin.tenanted import TenantAdmin
-from prism_memory.models import Run, RunState
+from prism_memory.admin.using import using
+from prism_memory.governance.erasure.state import KIND
+from prism_memory.models import ErasureReceipt, Run, RunState
 
 SILENT_AFTER: Final = dt.timedelta(minutes=10)
 
@@ -87,10 +90,11 @@ class RunsAdmin(TenantAdmin):
         del request
         what = [
             (_("Kind"), shown(row.kind)),
-            (_("Target"), self.aim(row)),
+            (_("Target"), looked_up(row.tenant, row.target) if row.target else ""),
             (_("State"), self.states(row)),
             (_("Progress"), progress(row.counts)),
             (_("Error"), shown(row.error)),
+            *_receipt(row),
             (_("By"), shown(row.actor)),
             (_("Id"), links.code(row.id)),
         ]
@@ -115,6 +119,16 @@ class RunsAdmin(TenantAdmin):
         return delete_view(self, request, self.object_or_404(request, object_id))
 
 
+def _receipt(row: Run) -> list[tuple[object, object]]:
+    """Return the line that leads to what an erasure ended with."""
+    if row.kind != KIND:
+        return []
+    rows = ErasureReceipt.objects.using(using()).filter(tenant=row.tenant)
+    found = rows.filter(run_id=row.id).first()
+    link = links.anchor(links.row_page(found), _("open")) if found else NOTHING
+    return [(_("Receipt"), link)]
+
+
 def progress(counts: dict[str, Any]) -> object:
     """Return the counts of a run, with a bar where done and total are known."""
     if not counts:
@@ -129,7 +143,7 @@ def progress(counts: dict[str, Any]) -> object:
             _("done"),
         )
     pairs = ((named(name), shown(counted(value))) for name, value in counts.items())
-    return format_html("{}{}", bar, format_html_join(", ", "{}: {}", pairs))
+    return format_html("{}{}", bar, format_html_join("; ", "{}: {}", pairs))
 
 
 def duration(span: dt.timedelta) -> str:

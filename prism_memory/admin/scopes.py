@@ -23,6 +23,7 @@ from prism_memory.admin.filters import ExactNameField, FilterForm
 from prism_memory.admin.holding import hold_tools, hold_view, holds_section
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Place, Section, Tool
+from prism_memory.admin.sharing import share_tools, share_view
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.db import queries
@@ -132,6 +133,7 @@ class ScopesAdmin(TenantAdmin):
     def row_tools(self, request: HttpRequest, row: Scope) -> list[Tool]:
         return [
             Tool(_("Records"), records_of(row)),
+            *share_tools(request, row),
             *hold_tools(request, row),
             *export_tools(request, row),
             *erase_tools(request, row),
@@ -142,6 +144,7 @@ class ScopesAdmin(TenantAdmin):
             self.route("<path:object_id>/export/", self.export_view, "export"),
             self.route("<path:object_id>/erase/", self.erase_view, "erase"),
             self.route("<path:object_id>/hold/", self.hold_view, "hold"),
+            self.route("<path:object_id>/share/", self.share_view, "share"),
         ]
 
     def erase_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -151,6 +154,10 @@ class ScopesAdmin(TenantAdmin):
     def hold_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask what for and why, then hold a scope with all below it."""
         return hold_view(self, request, self.object_or_404(request, object_id))
+
+    def share_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask which, with whom and why, then share records of a thread."""
+        return share_view(self, request, self.object_or_404(request, object_id))
 
     def export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then have all at and below a scope exported."""

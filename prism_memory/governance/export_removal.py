@@ -5,18 +5,22 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Iterable
+from typing import Final
 
 from django.db import transaction
 
 from prism_memory import models
-from prism_memory.db.tenancy import for_tenant
+from prism_memory.db.tenancy import acting_for, for_tenant
 from prism_memory.errors import NotVisible
 from prism_memory.governance import export_files as files
 from prism_memory.governance.export_state import KIND, Position, note, scope_of
-from prism_memory.governance.exports import find
+from prism_memory.governance.exports import SILENT_AFTER, find
 from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 from prism_memory.types import Actor, Scope
+
+STRAYS_FOR: Final = dt.timedelta(days=2)
+"""So long after its end an export is looked at for files that nobody names."""
 
 
 @for_tenant
@@ -115,6 +119,38 @@ def remove(*, using: str, run: Run, actor: Actor, at: dt.datetime) -> None:
         Misconfigured: The storage failed; what is left goes with the next try.
     """
     _delete(using, run, actor, at, "")
+
+
+def remove_strays(*, using: str, tenants: Iterable[str], at: dt.datetime) -> int:
+    """Remove files that no run names, of exports that ended lately; return how many.
+
+    A process that died between writing a file and noting it may have left them. A
+    query for each tenant.
+
+    Raises:
+        Misconfigured: The storage failed; what is left goes with the next try.
+    """
+    ended = (RunState.DONE, RunState.CANCELLED)
+    lately = (at - STRAYS_FOR, at - SILENT_AFTER)
+    removed = 0
+    for tenant in tenants:
+        rows = Run.objects.using(using).filter(tenant=tenant, kind=KIND)
+        with acting_for(tenant):
+            found = list(rows.filter(state__in=ended, finished_at__range=lately))
+        for run in found:
+            strays = _strays(run)
+            files.delete(*strays)
+            removed += len(strays)
+    return removed
+
+
+def _strays(run: Run) -> set[str]:
+    named = {part.name for part in Position.of(run).parts}
+    named |= {run.cursor.get("manifest", "")} - {""}
+    kept = set() if run.cursor.get("deleted") else named
+    there = set(files.listed(run.id))
+    # A storage that tells other names than it took is none to clean by.
+    return there - kept if kept <= there else set()
 
 
 def _delete(using: str, run: Run, actor: Actor, at: dt.datetime, reason: str) -> None:

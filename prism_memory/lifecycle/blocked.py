@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
@@ -15,6 +15,7 @@ from prism_memory.types import (
     Held,
     HoldLevel,
     HoldPage,
+    HoldWhere,
     RefPage,
     Scope,
     Stone,
@@ -27,8 +28,9 @@ FIRST: Final = uuid.UUID(int=0)
 
 
 def holds(*, using: str, scope: Scope, rows: int, cursor: str | None) -> HoldPage:
-    """Return the holds in force on ``scope``, above it, or on something in it.
+    """Return the holds in force on ``scope``, above it, below it, or on what is there.
 
+    Of the scopes above, those on all of them; what is in them is not seen from here.
     The oldest first. One query.
 
     Raises:
@@ -37,7 +39,9 @@ def holds(*, using: str, scope: Scope, rows: int, cursor: str | None) -> HoldPag
     chain = tuple(scope.chain())
     given = {
         "tenant": scope.tenant,
-        "scope_id": scope.id,
+        "owner": scope.owner,
+        "agent": scope.agent,
+        "thread": scope.thread,
         "owners": [place.owner for place in chain],
         "agents": [place.agent for place in chain],
         "threads": [place.thread for place in chain],
@@ -45,12 +49,28 @@ def holds(*, using: str, scope: Scope, rows: int, cursor: str | None) -> HoldPag
         "rows": rows + 1,
     }
     found = queries.fetch(using, named("removal")["holds_in_force"], given)
-    page = [
-        Held(**{**row, "level": HoldLevel(row["level"]), "new": False})
-        for row in found[:rows]
-    ]
+    page = [_held(scope, row) for row in found[:rows]]
     more = len(found) > rows
     return HoldPage(tuple(page), str(page[-1].id) if more else None)
+
+
+def _held(scope: Scope, row: Mapping[str, Any]) -> Held:
+    names = (row["owner"], row["agent"], row["thread"])
+    place = None if None in names else Scope(scope.tenant, *names)
+    where = HoldWhere.HERE
+    if place != scope:
+        above = place is not None and place.opens(scope)
+        where = HoldWhere.ABOVE if above else HoldWhere.BELOW
+    return Held(
+        id=row["id"],
+        level=HoldLevel(row["level"]),
+        target_ref=row["target_ref"],
+        matter=row["matter"],
+        placed_at=row["placed_at"],
+        new=False,
+        scope=place,
+        where=where,
+    )
 
 
 def blocked_refs(

@@ -23,7 +23,7 @@ def hold(
     actor: Actor,
     at: dt.datetime,
     record_id: uuid.UUID | None = None,
-    source_id: uuid.UUID | None = None,
+    source: uuid.UUID | str | None = None,
     matter: str = "",
     reason: str = "",
 ) -> Held:
@@ -35,21 +35,28 @@ def hold(
     for.
 
     Args:
+        source: Its id, or its key; a text that no source of exactly ``scope`` has for
+            a key is read as an id.
         matter: What it is for, as a case's number; several matters hold one thing.
         reason: For the audit; no text content.
 
     Raises:
-        Invalid: Both ids, or a matter that cannot be stored.
+        Invalid: A record and a source, a key that none can have, or a matter that
+            cannot be stored.
         LimitExceeded: A matter of over 256 bytes.
         NotVisible: No such record or source in this scope.
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
-    level, target = _target(scope, record_id, source_id)
+    if record_id is not None and source is not None:
+        message = "A hold is on a record, on a source, or on the scope: give one."
+        raise Invalid(message, field="source")
     matter = check_name(matter, "matter", blank=True)
     with transaction.atomic(using=using):
         # Whoever deletes has this lock: it sees the hold, or is done.
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
+        source_id = _source_id(using, scope, source)
         _lock_there(using, scope, record_id, source_id)
+        level, target = _target(scope, record_id, source_id)
         rows = LegalHold.objects.using(using)
         known = rows.filter(
             tenant=scope.tenant,
@@ -58,7 +65,7 @@ def hold(
             released_at__isnull=True,
         ).first()
         if known is not None:
-            return _held(known, new=False)
+            return _held(known, scope, new=False)
         is_scope = level is HoldLevel.SCOPE
         placed = rows.create(
             tenant=scope.tenant,
@@ -72,7 +79,7 @@ def hold(
             placed_at=at,
         )
         _record(using, placed, actor, "hold.place", at, reason)
-    return _held(placed)
+    return _held(placed, scope)
 
 
 @for_tenant
@@ -112,14 +119,28 @@ def release(
 def _target(
     scope: Scope, record_id: uuid.UUID | None, source_id: uuid.UUID | None
 ) -> tuple[HoldLevel, str]:
-    if record_id is not None and source_id is not None:
-        message = "A hold is on a record, on a source, or on the scope: give one id."
-        raise Invalid(message, field="source_id")
     if record_id is not None:
         return HoldLevel.RECORD, f"record:{record_id}"
     if source_id is not None:
         return HoldLevel.SOURCE, f"source:{source_id}"
     return HoldLevel.SCOPE, f"scope:{scope.id}"
+
+
+def _source_id(
+    using: str, scope: Scope, source: uuid.UUID | str | None
+) -> uuid.UUID | None:
+    """Return the source of a key; of one that no source has, what it says as an id."""
+    if source is None or isinstance(source, uuid.UUID):
+        return source
+    key = check_name(source, "source")
+    rows = Source.objects.using(using).filter(tenant=scope.tenant, scope_id=scope.id)
+    row = rows.filter(key=key).first()
+    if row is not None:
+        return row.id
+    try:
+        return uuid.UUID(key)
+    except ValueError:
+        raise NotVisible from None
 
 
 def _lock_there(
@@ -153,7 +174,7 @@ def _is_within(using: str, found: LegalHold, scope: Scope) -> bool:
     return scope.opens(place)
 
 
-def _held(row: LegalHold, *, new: bool = True) -> Held:
+def _held(row: LegalHold, scope: Scope, *, new: bool = True) -> Held:
     return Held(
         id=row.id,
         level=HoldLevel(row.level),
@@ -161,6 +182,7 @@ def _held(row: LegalHold, *, new: bool = True) -> Held:
         matter=row.matter,
         placed_at=row.placed_at,
         new=new,
+        scope=scope,
     )
 
 

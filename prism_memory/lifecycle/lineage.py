@@ -111,14 +111,14 @@ def _check_visible(
     }
     rows = queries.fetch(using, named("remember")["resolve_ids"], given)
     beyond = wanted - {row["id"] for row in rows}
-    if beyond and beyond != _shared(using, scope, beyond, at):
+    if beyond and beyond != find_shared(using=using, scope=scope, ids=beyond, at=at):
         raise NotVisible(field="lineage.source_ids")
 
 
-def _shared(
-    using: str, scope: Scope, ids: Set[uuid.UUID], at: dt.datetime
+def find_shared(
+    *, using: str, scope: Scope, ids: Iterable[uuid.UUID], at: dt.datetime
 ) -> set[uuid.UUID]:
-    """Return those that another thread shares with exactly ``scope``."""
+    """Return those that another thread shares with exactly ``scope``. One query."""
     given = {
         "tenant": scope.tenant,
         "ids": list(ids),

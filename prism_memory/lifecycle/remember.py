@@ -14,6 +14,7 @@ from django.db import transaction
 from prism_memory import access, integrity, signals
 from prism_memory.db import queries
 from prism_memory.db.queries import composed
+from prism_memory.lifecycle.columns import columns
 from prism_memory.lifecycle.decisions import note_decisions
 from prism_memory.lifecycle.entries import Identity, Row
 from prism_memory.lifecycle.governed import any_held
@@ -161,7 +162,7 @@ def _write(
         using=using, scope=scope, rows=distinct.values(), left=left, at=at
     )
     given = {
-        **_columns(list(distinct.values()), sources),
+        **columns(rows=list(distinct.values()), sources=sources),
         "tenant": scope.tenant,
         "scope_id": scope.id,
         "at": at,
@@ -195,42 +196,6 @@ def _require_locked(
     locked = {None, *given["source_ids"], *left}
     if unlocked := {one["source_id"] for one in found} - locked:
         raise SourcesLeft(frozenset(unlocked))
-
-
-def _columns(rows: Sequence[Row], sources: dict[str, uuid.UUID]) -> dict[str, Any]:
-    entries = [row.entry for row in rows]
-    consents = [entry.consent for entry in entries]
-    places = [entry.source for entry in entries]
-    return {
-        "ids": [row.id for row in rows],
-        "numbered": [row.id for row in rows if row.entry.sequence is not None],
-        "kinds": [entry.kind.value for entry in entries],
-        "tiers": [entry.tier.value for entry in entries],
-        "namespaces": [entry.namespace for entry in entries],
-        "partitions": [entry.partition for entry in entries],
-        "keys": [row.key for row in rows],
-        "texts": [entry.text for entry in entries],
-        "lexical_texts": [row.lexical_text for row in rows],
-        "embed_texts": [row.embed_text for row in rows],
-        "languages": [row.language for row in rows],
-        "sha256s": [row.sha256 for row in rows],
-        "sequences": [entry.sequence for entry in entries],
-        "importances": [entry.importance for entry in entries],
-        "metadatas": [row.metadata_json for row in rows],
-        "trusts": [row.origin.trust.value for row in rows],
-        "writers": [row.origin.writer for row in rows],
-        "consent_sources": [c.source.value if c else None for c in consents],
-        "consent_scopes": [c.scope.value if c else None for c in consents],
-        "visibles": [c.visible if c else None for c in consents],
-        "granted_ats": [c.granted_at if c else None for c in consents],
-        "default_sources": [row.default_consent for row in rows],
-        "source_ids": [sources[place.key] if place else None for place in places],
-        "ordinals": [place.ordinal if place else None for place in places],
-        "happened_ats": [entry.happened_at for entry in entries],
-        "expires_ats": [entry.expires_at for entry in entries],
-        "valid_froms": [entry.valid_from for entry in entries],
-        "valid_tos": [entry.valid_to for entry in entries],
-    }
 
 
 def _hide_born_hidden(

@@ -10,7 +10,7 @@ import datetime as dt
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 
@@ -18,7 +18,7 @@ from prism_memory import integrity
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.lifecycle.entries import Row
-from prism_memory.lifecycle.lineage import write_edges
+from prism_memory.lifecycle.lineage import find_shared, write_edges
 from prism_memory.lifecycle.remember import remember
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import Actor, Derived, Restored, Scope
@@ -147,7 +147,7 @@ def _link(
     derived = {i: _entry(row).derived for i, row in rows.items() if _entry(row).derived}
     if not derived:
         return set()
-    refs = _refs(using, scope, {one for given in derived.values() for one in given})
+    refs = _refs(using, scope, {i for given in derived.values() for i in given}, at)
     late = set()
     sources: dict[uuid.UUID, list[str]] = {}
     for record_id, given in derived.items():
@@ -161,7 +161,9 @@ def _link(
     return late
 
 
-def _refs(using: str, scope: Scope, derived: Iterable[Derived]) -> dict[Derived, str]:
+def _refs(
+    using: str, scope: Scope, derived: Iterable[Derived], at: dt.datetime
+) -> dict[Derived, str]:
     """Return the ref of each that is there, or was never one of this app's records."""
     names = {
         one: (
@@ -178,17 +180,21 @@ def _refs(using: str, scope: Scope, derived: Iterable[Derived]) -> dict[Derived,
     refs = {
         one: f"record:{found[name].id}" for one, name in names.items() if name in found
     }
-    return refs | _by_id(using, scope, [one for one in derived if not one.key])
+    return refs | _by_id(using, scope, [one for one in derived if not one.key], at)
 
 
-def _by_id(using: str, scope: Scope, derived: Sequence[Derived]) -> dict[Derived, str]:
-    given = {
+def _by_id(
+    using: str, scope: Scope, derived: Sequence[Derived], at: dt.datetime
+) -> dict[Derived, str]:
+    given: dict[str, Any] = {
         "tenant": scope.tenant,
         "scope_ids": [level.id for level in scope.chain()],
         "ids": [one.record for one in derived if one.record],
     }
     rows = queries.fetch(using, named("remember")["resolve_ids"], given)
     there = {row["id"] for row in rows}
+    if beyond := set(given["ids"]) - there:
+        there |= find_shared(using=using, scope=scope, ids=beyond, at=at)
     return {
         one: f"record:{one.record}" if one.record in there else _outside(scope, one)
         for one in derived

@@ -174,11 +174,13 @@ class Memory(Governing, Forgetting, Keeping, Removing, Sharing, Rebuilding):
         Raises:
             Invalid: A field is not acceptable; the error names it.
             LimitExceeded: A limit was exceeded; the error names it.
-            Conflict: An entry would overwrite a revoked or held record.
-            NotVisible: Lineage names a record that is not in sight.
+            Conflict: An entry would overwrite a revoked or held record, or one that is
+                blocked by what it was derived from.
+            NotVisible: Lineage names a record that is neither in sight nor shared.
             EmbedderMismatch: The stored vectors are another embedder's.
             Unsupported: ``wait`` inside an open transaction: nothing can be embedded
-                before it commits; lineage in one that is not READ COMMITTED.
+                before it commits; lineage, or overwriting a record, in one that is
+                not READ COMMITTED.
             Aborted: ``cancelled`` said so.
         """
         check_bool(wait, "wait")

@@ -51,13 +51,14 @@ class Holding:
 
         Args:
             record: Its id.
-            source: Its id; or neither.
+            source: Its key, or its id; or neither. A text that is the key of a source
+                of this scope is that, whatever it looks like.
             matter: What it is for, as a case's number. Several hold one thing; the
                 same stands once.
             reason: For the audit; no text content.
 
         Raises:
-            Invalid: Both ids, or a matter that cannot be stored.
+            Invalid: Both, a key that none can have, or a matter that cannot be stored.
             LimitExceeded: A matter of over 256 bytes.
             NotVisible: No such record or source in this scope.
             Unsupported: In a host's transaction that is not READ COMMITTED.
@@ -65,7 +66,7 @@ class Holding:
         return lifecycle.hold(
             **self._who(reason),
             record_id=None if record is None else check_uuid(record, "record"),
-            source_id=None if source is None else check_uuid(source, "source"),
+            source=source,
             matter=self.redaction.text(check_text(matter, "matter")),
         )
 
@@ -94,9 +95,10 @@ class Holding:
         await sync_to_async(self.release)(hold_id, reason)
 
     def holds(self, *, limit: int | None = None, cursor: str | None = None) -> HoldPage:
-        """Return the holds in force on this scope, above it, or on something in it.
+        """Return the holds in force here, above and below, or on what is there.
 
-        The oldest first. One query.
+        All that keep something here from an erasure; ``where`` tells which are here or
+        below, and so can be released from here. The oldest first. One query.
 
         Args:
             limit: Holds of the page, 1 to 200; ``list_rows`` when None.

@@ -16,7 +16,7 @@ from django.utils import timezone
 from prism_memory import indexing
 from prism_memory.conf import settings
 from prism_memory.errors import Conflict, Misconfigured, NotVisible
-from prism_memory.governance import exports
+from prism_memory.governance import export_removal, exports
 from prism_memory.tasks.sending import Message, sender
 
 logger = logging.getLogger("prism_memory")
@@ -46,13 +46,15 @@ def export(*, using: str, tenant: str, run_id: str, **kwargs: Any) -> None:
 
 @shared_task(name="prism_memory.sweep_exports", ignore_result=True)
 def sweep_exports(**kwargs: Any) -> None:
-    """Go on with exports whose worker or message was lost."""
-    using = settings.DATABASE
-    silent = exports.left_alone(
-        using=using, tenants=indexing.tenants(using=using), at=timezone.now()
-    )
-    for run in silent:
+    """Go on with exports whose worker or message was lost, and clean after others."""
+    using, at = settings.DATABASE, timezone.now()
+    tenants = list(indexing.tenants(using=using))
+    for run in exports.left_alone(using=using, tenants=tenants, at=at):
         message(using, run.tenant, str(run.id)).send()
+    try:
+        export_removal.remove_strays(using=using, tenants=tenants, at=at)
+    except Misconfigured as error:
+        logger.warning("Files of exports were not looked through: %s", error)
 
 
 def message(using: str, tenant: str, run_id: str) -> Message:

@@ -64,7 +64,8 @@ class Lineage:
 
     Args:
         source_ids: Keys of records in sight, refs (``record:<uuid>``), or ids of
-            things outside, such as messages. Repeats collapse, order stays.
+            things outside, such as messages. Repeats collapse, order stays. Of several
+            records with one key, the narrowest scope's and then the oldest is meant.
 
     Raises:
         Invalid: An id is blank or cannot be stored.

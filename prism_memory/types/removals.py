@@ -7,7 +7,8 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from prism_memory.types.vocabulary import HoldLevel, TombstoneReason
+from prism_memory.types.scopes import Scope
+from prism_memory.types.vocabulary import HoldLevel, HoldWhere, TombstoneReason
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class Held:
 
     Args:
         new: It was placed by this call; else it stood before.
+        scope: That it is on, or that holds what it is on; None where that is gone.
+        where: Seen from the scope that lists it: ``here`` is on it or on what is in it,
+            ``above`` on a scope it lies in, ``below`` on what it may release there.
     """
 
     id: uuid.UUID
@@ -46,6 +50,8 @@ class Held:
     matter: str
     placed_at: dt.datetime
     new: bool = True
+    scope: Scope | None = None
+    where: HoldWhere = HoldWhere.HERE
 
 
 @dataclass(frozen=True)

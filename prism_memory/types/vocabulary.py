@@ -83,6 +83,14 @@ class TombstoneReason(StrEnum):
     EXPIRED = "expired"
 
 
+class HoldWhere(StrEnum):
+    """Where a hold is, seen from who lists it."""
+
+    HERE = "here"
+    ABOVE = "above"
+    BELOW = "below"
+
+
 class HoldLevel(StrEnum):
     """What a legal hold is on; a scope with all below it."""
 

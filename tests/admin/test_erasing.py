@@ -11,10 +11,19 @@ from django.utils import timezone
 from prism_memory import lifecycle
 from prism_memory.admin import links
 from prism_memory.governance import erasure
-from prism_memory.models import AuditEvent, ErasureReceipt, Record, Run, Source
-from prism_memory.types import Actor, SourceRef
+from prism_memory.models import (
+    AuditEvent,
+    ErasureReceipt,
+    LegalHold,
+    Record,
+    Run,
+    Source,
+)
+from prism_memory.types import Actor, Entry, Lineage, SourceRef
 from tests.admin.rows import make_receipt, make_staff, scope_row
-from tests.factories import make_scope, remember_one
+from tests.factories import make_memory, make_scope, remember_one
+from tests.governance.erasing import erase, furnish
+from tests.governance.stored import run_export, storages
 
 pytestmark = pytest.mark.django_db
 
@@ -37,8 +46,8 @@ def test_a_scope_is_erased_after_its_effect_its_name_and_a_reason(root: Client) 
     )
     assert "Erase" in root.get(links.row_page(scope_row())).text
     ask = root.get(links.row_page(scope_row(), "erase")).text
-    assert "1 records go for good" in ask
-    assert "Holds keep 1 records" in ask
+    assert "Gone for good: 1 record, 1 vector." in ask
+    assert "Holds keep 1 record." in ask
     assert "chat-1" in ask
     assert Record.objects.count() == 2
     done = post(root, scope_row(), "chat-1")
@@ -91,3 +100,52 @@ def test_receipts_are_listed_and_shown_and_never_changed(root: Client) -> None:
     root.post(links.row_page(receipt), {"found": "", "actor": "somebody"})
     receipt.refresh_from_db()
     assert (receipt.found, receipt.actor) == (True, "system")
+
+
+def test_the_effect_tells_all_that_goes(
+    root: Client, settings: Any, tmp_path: Any
+) -> None:
+    settings.STORAGES = storages(tmp_path)
+    furnish(make_scope(), "word")
+    run_export(make_memory(make_scope(thread="", agent="")))
+    ask = root.get(links.row_page(scope_row(), "erase")).text
+    words = ("3 records", "3 vectors", "1 source", "1 scope", "1 share", "1 access key")
+    for told in (*words, "1 trace of a recall", "1 export."):
+        assert told in ask, told
+
+
+def test_a_source_whose_derived_record_is_beside_says_so(root: Client) -> None:
+    first = remember_one("Ada's secret.", source=SourceRef("session-1"))
+    make_memory().remember(Entry("of it", lineage=Lineage((f"record:{first}",))))
+    ask = root.get(links.row_page(Source.objects.get(), "erase")).text
+    assert "1 of the records is no part of it: it derives from what goes." in ask
+
+
+def test_run_receipt_and_audit_lead_to_each_other_and_to_what_is_there(
+    root: Client,
+) -> None:
+    record_id = remember_one("Kept.")
+    hold = make_memory().hold(record=record_id)
+    row = scope_row()
+    post(root, row, "chat-1")
+    run = Run.objects.get(kind="erase")
+    page = links.row_page(run)
+    assert links.row_page(row) in root.get(page).text
+    done = erasure.resume_erasure(using="default", tenant="acme", run_id=run.id)
+    assert done
+    receipt = ErasureReceipt.objects.get(id=done.id)
+    assert links.row_page(receipt) in root.get(page).text
+    assert links.row_page(row) in root.get(links.row_page(receipt)).text
+    event = AuditEvent.objects.get(action="memory.erase")
+    assert links.row_page(row) in root.get(links.row_page(event)).text
+    make_memory().release(hold.id)
+    erase(row.value)
+    assert links.row_page(row) not in root.get(links.row_page(receipt)).text
+
+
+def test_receipts_have_a_tab_and_a_hold_leads_to_its_reason(root: Client) -> None:
+    make_memory().hold(record=remember_one("Kept."), reason="court")
+    hold = LegalHold.objects.get()
+    text = root.get(links.row_page(hold)).text
+    assert links.list_page(ErasureReceipt, tenant="acme") in text
+    assert "in the audit" in text

@@ -183,7 +183,7 @@ def test_runs_show_progress_state_and_silence(root: Client) -> None:
 
 def test_counts_are_told_in_words() -> None:
     told = str(progress({"held": 1, "parts": 1, "prism_memory_legalhold": 1_200}))
-    assert told == "left out, hidden for a hold: 1, files: 1, legal holds: 1,200"
+    assert told == "left out, hidden for a hold: 1; files: 1; legal holds: 1,200"
 
 
 def test_counts_of_any_shape_are_shown() -> None:

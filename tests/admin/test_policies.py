@@ -93,6 +93,9 @@ def test_a_name_is_used_once(root: Client) -> None:
     assert "policy of that name already" in looked
     assert "due now" not in looked
     assert "Save the policy" not in looked
+    both = root.post(ADD, {**GIVEN, "max_age_days": ""}).text
+    assert "policy of that name already" in both
+    assert "Give Days or Number" in both
     root.post(ADD, {**GIVEN, "save": "1", "seen": str(Rules(max_age_days=7))})
     assert RetentionPolicy.objects.count() == 1
 

@@ -151,6 +151,10 @@ class TestHolds:
         assert placed.status_code == 201
         assert placed.json()["target"] == f"record:{memory_id}"
         assert placed.json()["level"] == "record"
+        assert placed.json()["where"] == "here"
+        assert placed.json()["scope"] == {"owner": "alice", "agent": "", "thread": ""}
+        again = alice.post("holds", body)
+        assert (again.status_code, again.json()) == (200, placed.json())
         assert alice.get("holds").json() == {
             "items": [placed.json()],
             "next_cursor": None,
@@ -172,6 +176,24 @@ class TestHolds:
         ]
         path = f"holds/{placed['id']}"
         refused(thread.request("DELETE", path), 404, "not_visible")
+
+    def test_of_a_source_by_its_key(self, alice: Caller) -> None:
+        body = {"text": "one", "kind": "turn", "source": {"key": "chat"}}
+        assert alice.post("memories", body).status_code == 201
+        placed = alice.post("holds", {"source": "chat"})
+        assert (placed.status_code, placed.json()["level"]) == (201, "source")
+        known = placed.json()["target"].removeprefix("source:")
+        assert alice.post("holds", {"source": known}).status_code == 200
+        refused(alice.post("holds", {"source": "none"}), 404, "not_visible")
+
+    def test_those_below_are_listed_with_where_they_are(self, alice: Caller) -> None:
+        thread = alice.sends(agent="support", thread="t1")
+        placed = thread.post("holds", {}).json()
+        beside = alice.sends(agent="support", thread="t2")
+        assert beside.get("holds").json()["items"] == []
+        (seen,) = alice.get("holds").json()["items"]
+        assert (seen["id"], seen["where"]) == (placed["id"], "below")
+        assert seen["scope"] == {"owner": "alice", "agent": "support", "thread": "t1"}
 
     def test_strangers_neither_place_see_nor_release(
         self, alice: Caller, bob: Caller, carol: Caller, memory_id: str

@@ -34,6 +34,7 @@ class Row:
         body: Of the request.
         below: Status from a thread below, on a memory of the owner's level.
         query: Of the request.
+        again: Status the second time, where that is another.
         in_thread: Only in a thread is there anything to do.
     """
 
@@ -43,6 +44,7 @@ class Row:
     below: int | None = None
     query: str = ""
     in_thread: bool = False
+    again: int | None = None
 
 
 ROWS = {
@@ -54,7 +56,7 @@ ROWS = {
     ("memories-forget-thread", "POST"): Row(Permission.GOVERN, in_thread=True),
     ("memories-release-forgotten", "POST"): Row(Permission.GOVERN, 200, {"ids": []}),
     ("holds", "GET"): Row(Permission.GOVERN),
-    ("holds", "POST"): Row(Permission.GOVERN, 201, {"matter": "case 7"}),
+    ("holds", "POST"): Row(Permission.GOVERN, 201, {"matter": "case 7"}, again=200),
     # No hold has a memory's id; see test_holds.py.
     ("hold", "DELETE"): Row(Permission.GOVERN, 404),
     ("tombstones", "GET"): Row(Permission.GOVERN),
@@ -249,7 +251,8 @@ def test_a_key_opens_its_own_scope_and_below(
     assert ask(alice, name, method, memory_id).status_code == row.status
     named = alice.sends(owner="alice")
     memory_id = alice.remember("Milk")  # the first may have been deleted
-    assert ask(named, name, method, memory_id).status_code == row.status
+    again = ask(named, name, method, memory_id)
+    assert again.status_code == (row.again or row.status)
     memory_id = alice.remember("Water")
     answer = ask(below, name, method, memory_id)
     assert answer.status_code == (row.below or row.status)

@@ -26,6 +26,7 @@ THROUGH_THE_RULE: Final = {
     "admin.content.previews",
     "admin.content.visible_content",
     "admin.record_filters.RecordFilter.narrow",
+    "admin.sharing.ShareForm._ids",
     "governance.export.read",
     "governance.lines.writing",
     "lifecycle.share._hold_shareable",
@@ -47,8 +48,9 @@ AROUND_THE_RULE: Final = {
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
     " withheld rows too, whose words ``loaded`` leaves out.",
+    "admin.chosen.chosen_view": "Ids that a governor chose in a scope's list.",
     "admin.holding._records": "Counts for a governor what a hold would keep.",
-    "admin.holds._target": "The source or scope that a hold is on; no records.",
+    "admin.refs.row_of": "The source or scope that a hold is on; no records.",
     "governance.erasure.foresee._Looking._rows": "Counts what would go; no row shown.",
     "governance.erasure.leftovers._counted": "Counts what is left; shows no row.",
     "governance.erasure.leftovers._of_scope": "Ids of scopes; no records.",

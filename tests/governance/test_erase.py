@@ -301,7 +301,7 @@ class TestHolds:
     def test_of_a_source(self):
         furnish(CHAT, WORD)
         source = Source.objects.get()
-        self.hold(CHAT, source_id=source.id)
+        self.hold(CHAT, source=source.id)
         done = erase(ADA)
         assert texts() == {f"{WORD} three"}
         assert (done.kept["records"], done.kept["sources"]) == (1, 1)

@@ -16,7 +16,7 @@ from django.utils import timezone
 from prism_memory import runs
 from prism_memory.errors import Conflict, Invalid, Misconfigured, NotVisible
 from prism_memory.governance import export, export_files, export_run, exports
-from prism_memory.governance.export_removal import delete_exports
+from prism_memory.governance.export_removal import delete_exports, remove_strays
 from prism_memory.memory import Memory
 from prism_memory.models import AuditEvent, Record, Run
 from prism_memory.models import Scope as ScopeRow
@@ -723,3 +723,24 @@ def test_what_lost_its_worker_is_found(folder: Path, memory: Memory) -> None:
     assert found(timezone.now() + dt.timedelta(minutes=11)) == [state.id]
     assert go_on(state)
     assert found(timezone.now() + dt.timedelta(minutes=11)) == []
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_files_of_an_ended_export_that_no_run_names_are_removed(
+    folder: Path, memory: Memory, deleted: bool
+) -> None:
+    remember_one("Words.", scope=ADAS)
+    state = run_export(memory)
+    if deleted:
+        memory.delete_export(state.id)
+    named = files(folder)
+    stray = folder / "prism_memory" / "exports" / str(state.id) / "part-9.jsonl"
+    stray.write_text("words")
+
+    def sweep(at: dt.datetime) -> int:
+        given: dict[str, Any] = {"using": "default", "tenants": ["globex", "acme"]}
+        return remove_strays(**given, at=at)
+
+    assert sweep(timezone.now()) == 0  # its process may still be at work
+    assert sweep(timezone.now() + dt.timedelta(minutes=11)) == 1
+    assert files(folder) == named

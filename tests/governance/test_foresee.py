@@ -106,7 +106,7 @@ def test_what_holds_keep_is_foreseen_by_the_same_words(
     elif which == "derived":
         hold(SIDE, record_id=derived)
     elif which == "source":
-        hold(CHAT, source_id=Source.objects.get(scope_id=CHAT.id).id)
+        hold(CHAT, source=Source.objects.get(scope_id=CHAT.id).id)
     else:
         hold(replace(CHAT, thread="chat-2"))
     seen = foresee(scope)

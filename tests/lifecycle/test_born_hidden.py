@@ -8,7 +8,7 @@ import pytest
 
 from prism_memory.errors import Conflict
 from prism_memory.models import Record, Tombstone
-from prism_memory.types import Consent, Entry, Lineage
+from prism_memory.types import Consent, ConsentScope, Entry, Lineage
 from tests.capture import captured
 from tests.factories import make_memory, make_scope, remember_one
 
@@ -75,7 +75,7 @@ def test_it_may_be_remembered_again_and_stays_hidden():
 
 def test_who_hides_nothing_asks_nothing_more(django_assert_num_queries):
     make_memory().remember("the scope and the space exist")
-    shown = Entry("shown", consent=Consent(scope="profile"))
+    shown = Entry("shown", consent=Consent(scope=ConsentScope.PROFILE))
     with django_assert_num_queries(7):  # and the decision
         make_memory().remember(shown)
     with django_assert_num_queries(8):

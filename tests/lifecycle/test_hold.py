@@ -221,6 +221,37 @@ class TestReleasing:
             make_memory().release("all")
 
 
+class TestASourceByItsKey:
+    def test_its_key_holds_it(self, record_id: uuid.UUID) -> None:
+        held = make_memory().hold(source="chat")
+        assert held.target_ref == f"source:{source_of(record_id)}"
+        assert make_memory().forget(record_id).kept == (record_id,)
+        again = make_memory().hold(source=str(source_of(record_id)))
+        assert (again.id, again.new) == (held.id, False)
+        assert make_memory().hold(source=source_of(record_id)).id == held.id
+
+    def test_a_key_that_looks_like_an_id_is_a_key(self, record_id: uuid.UUID) -> None:
+        odd = remember_one("more", source=SourceRef(str(source_of(record_id))))
+        held = make_memory().hold(source=str(source_of(record_id)))
+        assert held.target_ref == f"source:{source_of(odd)}"
+        held = make_memory().hold(source=source_of(record_id))
+        assert held.target_ref == f"source:{source_of(record_id)}"
+
+    @pytest.mark.parametrize("beside", [*BESIDE, *CHAIN[1:]], ids=str)
+    def test_of_exactly_this_scope(self, beside: Scope, record_id: uuid.UUID) -> None:
+        before = counts()
+        for source in ("chat", str(source_of(record_id)), source_of(record_id), "none"):
+            with pytest.raises(NotVisible):
+                make_memory(beside).hold(source=source)
+        assert counts() == before
+
+    @pytest.mark.parametrize("source", ["", "\0", "a" * 300])
+    def test_a_key_that_none_can_have_is_refused(self, source: str) -> None:
+        with pytest.raises((Invalid, LimitExceeded)) as refused:
+            make_memory().hold(source=source)
+        assert refused.value.field == "source"
+
+
 class TestListing:
     def test_holds_here_above_and_on_what_is_here(self, record_id: uuid.UUID) -> None:
         mine = [place(level, record_id).id for level in ("record", "source", "scope")]
@@ -233,10 +264,52 @@ class TestListing:
         make_memory().release(released.id)
         found = make_memory().holds()
         assert [held.id for held in found.items] == sorted(mine + above)
+        where = {held.id: (held.where, held.scope) for held in found.items}
+        assert where == dict.fromkeys(mine, ("here", HERE)) | {
+            one: ("above", scope) for one, scope in zip(above, CHAIN[1:], strict=True)
+        }
         assert found.next_cursor is None
         assert not any(held.new for held in found.items)
-        owner = make_memory(CHAIN[2]).holds()
-        assert [held.id for held in owner.items] == sorted(above[1:])
+
+    @pytest.mark.parametrize("reader", CHAIN[1:], ids=str)
+    def test_those_below_are_listed_and_can_be_released(
+        self, reader: Scope, record_id: uuid.UUID
+    ) -> None:
+        """They keep what is here from its erasure."""
+        levels = ("record", "source", "scope")
+        below = {place(level, record_id).id for level in levels}
+        own = make_memory(reader).hold().id
+        for scope in BESIDE:
+            if not reader.opens(scope):
+                make_memory(scope).hold()
+                make_memory(scope).hold(record=remember_one(scope=scope))
+        items = make_memory(reader).holds().items
+        assert {held.id for held in items} == {*below, own}
+        assert {held.id for held in items if held.where == "below"} == below
+        assert {held.scope for held in items} == {HERE, reader}
+        for held in items:
+            make_memory(reader).release(held.id)
+        assert make_memory(reader).holds().items == ()
+
+    @pytest.mark.usefixtures("record_id")
+    def test_a_thread_learns_nothing_of_what_lies_beside_or_in_those_above(
+        self,
+    ) -> None:
+        for scope in (*CHAIN[1:], *BESIDE):
+            other = remember_one(scope=scope, source=SourceRef("other"))
+            make_memory(scope).hold(record=other)
+            make_memory(scope).hold(source="other")
+        for scope in BESIDE:
+            make_memory(scope).hold()
+        assert make_memory().holds().items == ()
+
+    def test_of_what_is_gone_the_tenant_alone_knows(self, record_id: uuid.UUID) -> None:
+        held = place("record", record_id)
+        LegalHold.objects.update(target_ref=f"record:{uuid.uuid4()}")
+        for scope in CHAIN[:-1]:
+            assert make_memory(scope).holds().items == ()
+        (found,) = make_memory(CHAIN[-1]).holds().items
+        assert (found.id, found.scope, found.where) == (held.id, None, "below")
 
     def test_pages_end_and_miss_none(self) -> None:
         """case_C34."""

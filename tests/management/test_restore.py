@@ -235,7 +235,9 @@ def test_what_is_written_while_it_is_restored_is_not_overwritten_either(
 ) -> None:
     """case_C12: nothing stood there yet when the restore looked."""
     module = importlib.import_module("prism_memory.lifecycle.restore")
-    remember_one("Old words.", scope=ADAS, key="k", consent=Consent(scope="profile"))
+    remember_one(
+        "Old words.", scope=ADAS, key="k", consent=Consent(scope=ConsentScope.PROFILE)
+    )
     remember_one("Old turn.", scope=ADAS, key="t")
     path = manifest_of(folder, run_export(make_memory(ADAS)).id)
     other = make_memory(OTHER)
@@ -264,6 +266,23 @@ def test_what_is_written_while_it_is_restored_is_not_overwritten_either(
     assert list(waiting.values()) == queued
     assert len(queued) == 1
     assert Record.objects.get(tenant="globex", key="t").text == "Old turn."
+
+
+def test_what_derives_from_a_shared_record_does_so_again(
+    run: Any, folder: Path
+) -> None:
+    seat = remember_one("Ada sits by the window.")
+    make_memory().share_with("chat-2", [seat])
+    chat = make_scope(thread="chat-2")
+    given = Consent(scope=ConsentScope.PROFILE)
+    lineage = Lineage((f"record:{seat}",))
+    remember_one("A seat.", scope=chat, key="d", consent=given, lineage=lineage)
+    path = manifest_of(folder, run_export(make_memory(chat)).id)
+    make_memory(chat).forget([item.id for item in make_memory(chat).list()])
+    assert restore(run, path, "--trust-file", tenant="acme").code == 0
+    assert [item.key for item in make_memory(chat).list()] == ["d"]
+    make_memory().set_consent(seat, visible=False)
+    assert make_memory(chat).list().items == ()
 
 
 def test_a_file_does_not_vouch_for_itself(run: Any, folder: Path) -> None:

@@ -10,7 +10,7 @@ class HoldInput(ReasonInput):
     """What is held: a memory, a source, or else all of the scope."""
 
     memory = Identifier(required=False, help_text="Of this very scope.")
-    source = Identifier(required=False, help_text="Of this very scope.")  # type: ignore[assignment]
+    source = Text(required=False, help_text="Its key or its id, of this very scope.")  # type: ignore[assignment]
     matter = Text(
         required=False,
         allow_blank=True,

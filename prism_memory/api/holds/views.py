@@ -27,7 +27,7 @@ class HoldsView(ScopedView):
     operations = {
         "GET": Operation(
             "list_holds",
-            "List the holds on this scope, above it, and on what is in it.",
+            "List the holds on this scope, above and below it, and on what is there.",
             Permission.GOVERN,
             answers={HTTPStatus.OK: HoldPageOutput},
             query=ListHoldsInput,
@@ -36,7 +36,7 @@ class HoldsView(ScopedView):
             "place_hold",
             "Keep a memory, a source or all of this scope from deletion.",
             Permission.GOVERN,
-            answers={HTTPStatus.CREATED: HoldOutput},
+            answers={HTTPStatus.CREATED: HoldOutput, HTTPStatus.OK: HoldOutput},
             bodies=(HoldInput,),
             refusals=(HTTPStatus.NOT_FOUND, HTTPStatus.NOT_IMPLEMENTED),
         ),
@@ -51,7 +51,8 @@ class HoldsView(ScopedView):
         given = self.body(request)
         record = given.pop("memory", None)
         held = memory.hold(record=record, **given)
-        return Response(hold_output(held), status=HTTPStatus.CREATED)
+        status = HTTPStatus.CREATED if held.new else HTTPStatus.OK
+        return Response(hold_output(held), status=status)
 
 
 class HoldView(ScopedView):

@@ -98,25 +98,41 @@ DELETE FROM prism_memory_source AS source
             AND kept.released_at IS NULL);
 
 -- name: holds_in_force
--- A page of the holds on a scope, above it, or on something in it, the oldest first.
-SELECT kept.id, kept.level, kept.target_ref, kept.matter, kept.placed_at
+-- A page of the holds on a scope, above it, below it, or on something there, the oldest
+-- first. What one is on may be gone: then it is the tenant's.
+SELECT kept.id, kept.level, kept.target_ref, kept.matter, kept.placed_at,
+       place.owner, place.agent, place.thread
   FROM prism_memory_legalhold AS kept
+  LEFT JOIN LATERAL (
+       SELECT kept.owner, kept.agent, kept.thread
+        WHERE kept.level = 'scope'
+       UNION ALL
+       SELECT home.owner, home.agent, home.thread
+         FROM prism_memory_record AS record
+         JOIN prism_memory_scope AS home
+           ON home.tenant = record.tenant AND home.id = record.scope_id
+        WHERE record.tenant = kept.tenant
+          AND record.id = CASE kept.level
+                          WHEN 'record' THEN substr(kept.target_ref, 8)::uuid END
+       UNION ALL
+       SELECT home.owner, home.agent, home.thread
+         FROM prism_memory_source AS source
+         JOIN prism_memory_scope AS home
+           ON home.tenant = source.tenant AND home.id = source.scope_id
+        WHERE source.tenant = kept.tenant
+          AND source.id = CASE kept.level
+                          WHEN 'source' THEN substr(kept.target_ref, 8)::uuid END)
+       AS place ON TRUE
  WHERE kept.tenant = %(tenant)s::text
    AND kept.released_at IS NULL
    AND kept.id > %(after)s::uuid
-   AND CASE kept.level
-       WHEN 'scope' THEN (kept.owner, kept.agent, kept.thread) IN (
-         SELECT * FROM unnest(%(owners)s::text[], %(agents)s::text[],
-                              %(threads)s::text[]))
-       WHEN 'record' THEN EXISTS (
-         SELECT FROM prism_memory_record AS record
-          WHERE record.tenant = kept.tenant
-            AND record.id = substr(kept.target_ref, 8)::uuid
-            AND record.scope_id = %(scope_id)s::uuid)
-       ELSE EXISTS (
-         SELECT FROM prism_memory_source AS source
-          WHERE source.tenant = kept.tenant
-            AND source.id = substr(kept.target_ref, 8)::uuid
-            AND source.scope_id = %(scope_id)s::uuid) END
+   AND (kept.level = 'scope' AND (place.owner, place.agent, place.thread) IN (
+          SELECT * FROM unnest(%(owners)s::text[], %(agents)s::text[],
+                               %(threads)s::text[]))
+     OR CASE WHEN %(thread)s::text <> ''
+             THEN (place.owner, place.agent, place.thread)
+                = (%(owner)s::text, %(agent)s::text, %(thread)s::text)
+             ELSE (%(owner)s::text = '' OR place.owner = %(owner)s::text)
+              AND (%(agent)s::text = '' OR place.agent = %(agent)s::text) END)
  ORDER BY kept.id
  LIMIT %(rows)s::integer;

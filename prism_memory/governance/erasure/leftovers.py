@@ -76,8 +76,8 @@ def leftovers(
     """Return what is left of a target, and where words still stand in its tenant.
 
     Reads every table of the app, row by row where words are given, and then every file
-    of the tenant's exports too. What a hold keeps is
-    found too: the receipt says that it was kept.
+    of the tenant's exports too. What a hold keeps is found too: the receipt says that
+    it was kept.
 
     Args:
         words: Searched for literally, in whatever case and composition, in every column
