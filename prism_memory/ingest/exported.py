@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from django.utils import timezone
-
 from prism_memory.errors import Invalid
 from prism_memory.ingest.entries import BadEntry, Incoming, placed
 from prism_memory.ingest.json_stream import parse
@@ -150,7 +148,7 @@ def _entry(fields: Mapping[str, Any], mapped: Mapped) -> Restored:
 
 
 def _refuse_future(entry: Restored) -> None:
-    latest = timezone.now() + AHEAD
+    latest = dt.datetime.now(dt.UTC) + AHEAD
     for name in PAST:
         moment = getattr(entry, name)
         if moment is not None and moment > latest:
