@@ -124,11 +124,11 @@ def write(queue: Queue, vectors: Sequence[tuple[Claimed, Vector]]) -> int:
 
 
 def _count(queue: Queue, added: Counter[uuid.UUID]) -> None:
-    if added:
+    for scope_id in sorted(added):
         given = {
             "tenant": queue.tenant,
-            "scope_ids": list(added),
-            "counts": list(added.values()),
+            "scope_id": scope_id,
+            "added": added[scope_id],
         }
         queries.execute(queue.using, named("indexing")["count_vectors"], given)
 

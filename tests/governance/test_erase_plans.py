@@ -11,14 +11,22 @@ from prism_memory.access import Reader, held, visible
 from prism_memory.db.queries import composed
 from tests.factories import remember_one
 from tests.governance.erasing import CHAT
+from tests.tables import make_fresh
 
 pytestmark = pytest.mark.django_db
 
 OTHERS = ("prism_memory_tombstone_root", "prism_memory_tombstone_scope")
 
 
+@pytest.fixture(autouse=True)
+def _never_seen(db: None) -> None:
+    make_fresh()  # whatever tests before made the planner know
+
+
 def plan(sql: str, given: Any) -> str:
+    """Return the plan where a table is not small enough to be read whole."""
     with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(f"EXPLAIN {sql}", given)
         return "\n".join(row[0] for row in cursor.fetchall())
 

@@ -159,10 +159,10 @@ class TestOrigin:
 
     def test_the_latest_correction_is_told(self):
         corrected = make_record()
-        for days in (1, 3, 2):
+        for days, lifted in ((1, NOON), (3, None), (2, NOON)):
             moment = NOON + dt.timedelta(days=days)
-            root = f"record:{uuid.uuid4()}"
-            make_tombstone(corrected, reason="corrected", at=moment, root_ref=root)
+            stone = {"reason": "corrected", "at": moment, "cleared_at": lifted}
+            make_tombstone(corrected, **stone)
         told = explained_one(corrected.id)
         assert told.tombstone == (
             TombstoneReason.CORRECTED,

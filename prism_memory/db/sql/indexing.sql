@@ -161,19 +161,13 @@ UPDATE prism_memory_embedding AS embedding
    AND embedding.record_id = ANY(%(record_ids)s::uuid[]);
 
 -- name: count_vectors
--- What the planner reads. A vector that is made anew for a new text counts once. Locked in one order, so that drains never deadlock.
-WITH held AS (
-  SELECT scope.id, given.added
-    FROM prism_memory_scope AS scope
-    JOIN unnest(%(scope_ids)s::uuid[], %(counts)s::bigint[]) AS given(id, added)
-      ON scope.id = given.id
-   WHERE scope.tenant = %(tenant)s::text
-   ORDER BY scope.id
-     FOR NO KEY UPDATE OF scope)
+-- What the planner reads. A vector that is made anew for a new text counts once. One
+-- scope a time, in the order of their ids: drains then never wait for each other in a
+-- circle. Not by locks that are taken first: with writers who hold the same rows for
+-- their keys, PostgreSQL may find two such drains in a deadlock.
 UPDATE prism_memory_scope AS scope
-   SET vectors = scope.vectors + held.added
-  FROM held
- WHERE scope.tenant = %(tenant)s::text AND scope.id = held.id;
+   SET vectors = scope.vectors + %(added)s::bigint
+ WHERE scope.tenant = %(tenant)s::text AND scope.id = %(scope_id)s::uuid;
 
 -- name: put_back
 -- After a failure: again later, or never when it was the last try. ``forgiven`` is

@@ -146,7 +146,8 @@ class _Looking:
         return copies_of(**given, elsewhere=elsewhere(**given, scope_ids=ids))
 
     def _reached(self) -> list[dict[str, Any]]:
-        roots = sql.SQL(named("erasure")[f"{self.target.family}_roots"])
+        target = self.target
+        roots = sql.SQL(named("erasure")[f"{target.family}_roots"])
         if self.target.is_scope:
             filled = roots.format(within=self.target.within).as_string(None)
             roots = sql.SQL(filled)

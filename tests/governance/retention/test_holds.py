@@ -32,7 +32,7 @@ def on(level: str) -> Callable[[], None]:
     record = Record.objects.get(tenant="acme")
     places: dict[str, tuple[Scope, dict[str, Any]]] = {
         "record": (make_scope(), {"record_id": record.id}),
-        "source": (make_scope(), {"source_id": record.source_id}),
+        "source": (make_scope(), {"source": record.source_id}),
         "thread": (make_scope(), {}),
         "agent": (make_scope(thread=""), {}),
         "owner": (Scope("acme", owner="ada"), {}),
