@@ -70,23 +70,25 @@ RETURNING embedding.record_id, embedding.sha256, embedding.attempts,
           embedding.claimed_until, coalesce(record.embed_text, record.text) AS text;
 
 -- name: give_up
--- Texts that no worker came back from, as often as it may be tried.
+-- Texts that no worker came back from, as often as it may be tried. ANY keeps the change
+-- to their own rows: joined, all of the tenant's could be read to find them.
+WITH held AS MATERIALIZED (
+  SELECT waiting.record_id
+    FROM prism_memory_embedding AS waiting
+   WHERE waiting.tenant = %(tenant)s::text
+     AND waiting.space_id = %(space_id)s::integer
+     AND waiting.vector IS NULL
+     AND waiting.failed_at IS NULL
+     AND waiting.next_try_at <= clock_timestamp()
+     AND waiting.attempts >= %(attempts)s::integer
+     FOR UPDATE SKIP LOCKED)
 UPDATE prism_memory_embedding AS embedding
    SET failed_at = clock_timestamp(), claimed_until = NULL,
        error = CASE embedding.error WHEN '' THEN 'No worker came back from it.'
                     ELSE embedding.error END
-  FROM (SELECT waiting.record_id
-          FROM prism_memory_embedding AS waiting
-         WHERE waiting.tenant = %(tenant)s::text
-           AND waiting.space_id = %(space_id)s::integer
-           AND waiting.vector IS NULL
-           AND waiting.failed_at IS NULL
-           AND waiting.next_try_at <= clock_timestamp()
-           AND waiting.attempts >= %(attempts)s::integer
-           FOR UPDATE SKIP LOCKED) AS held
  WHERE embedding.tenant = %(tenant)s::text
    AND embedding.space_id = %(space_id)s::integer
-   AND embedding.record_id = held.record_id;
+   AND embedding.record_id = ANY(ARRAY(SELECT record_id FROM held));
 
 -- name: write_vectors
 -- Only where the text is still the one that was embedded, and of the space's width.
