@@ -24,3 +24,16 @@ def together(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
     with ThreadPoolExecutor(len(calls)) as pool:
         return [future.result() for future in [pool.submit(run, c) for c in calls]]
+
+
+def wait_for_a_row() -> None:
+    """Return when another connection waits for a row, or never will."""
+    with connection.cursor() as cursor:
+        for _ in range(1_000):
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            if cursor.fetchone()[0]:
+                return
+            cursor.execute("SELECT pg_sleep(0.01), pg_stat_clear_snapshot()")

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from prism_memory import audit, runs
 from prism_memory.db import queries
+from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Misconfigured
 from prism_memory.governance.findings import Findings
@@ -140,11 +141,14 @@ def _step(  # noqa: PLR0913 - keywords
         "rows": batch,
     }
     with transaction.atomic(using=using):
-        rows = queries.fetch(using, statement("unsigned"), given)
-        if not rows:
+        found = queries.fetch(using, named("integrity")["unsigned"], given)
+        page = [row["id"] for row in found]
+        if not page:
             return False
+        locked = {"tenant": tenant, "record_ids": page}
+        rows = queries.fetch(using, statement("locked"), locked)
         write(using, tenant, keys, _chosen(tenant, keys, rows, done, unsigned=unsigned))
-        done.after = rows[-1]["id"]
+        done.after = page[-1]
         cursor = {"after": str(done.after)}
         runs.advance(run, using=using, cursor=cursor, counts=done.counts, at=at)
     return True
@@ -164,6 +168,8 @@ def _chosen(
         state = keys.state_of_record(tenant, row)
         if state is State.UNSIGNED and unsigned:
             done.signed += 1
+        elif state is State.INTACT and row["mac_key"] == keys.current:
+            continue  # signed by its writer, before it was locked here
         elif state is State.INTACT:
             done.rotated += 1
         else:

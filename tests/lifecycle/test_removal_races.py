@@ -18,7 +18,7 @@ from prism_memory.models import LegalHold, LineageEdge, Record, Tombstone
 from prism_memory.types import Entry, Lineage, SourceRef
 from tests.factories import make_memory, make_scope, remember_one
 from tests.lifecycle.test_concurrency import wait_for_a_lock
-from tests.together import together
+from tests.together import together, wait_for_a_row
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -126,19 +126,6 @@ def test_a_hold_waits_for_who_writes_and_the_next_one_sees_it() -> None:
     assert together([write, hold])[1] == "second"
     with pytest.raises(Conflict):
         remember_one("third", key="k")
-
-
-def wait_for_a_row() -> None:
-    """Return when another connection waits for a row, or never will."""
-    with connection.cursor() as cursor:
-        for _ in range(1_000):
-            cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            )
-            if cursor.fetchone()[0]:
-                return
-            cursor.execute("SELECT pg_sleep(0.01), pg_stat_clear_snapshot()")
 
 
 def test_a_record_and_what_derives_from_it_are_locked_as_writers_lock_them() -> None:

@@ -31,11 +31,13 @@ SELECT {columns}
    AND record.id = ANY(%(record_ids)s::uuid[]);
 
 -- name: locked
+-- In the order of their keys, as by all who lock several.
 SELECT {columns}
   FROM prism_memory_record AS record
  WHERE record.tenant = %(tenant)s::text
    AND record.id = ANY(%(record_ids)s::uuid[])
- ORDER BY record.id
+ ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
+          record.partition COLLATE "C", record.key COLLATE "C"
    FOR NO KEY UPDATE;
 
 -- name: between
@@ -57,16 +59,15 @@ SELECT record.id, record.version
  LIMIT %(rows)s::integer;
 
 -- name: unsigned
--- The next records that have no signature by the current key, locked.
-SELECT {columns}
+-- The next records that have no signature by the current key.
+SELECT record.id
   FROM prism_memory_record AS record
  WHERE record.tenant = %(tenant)s::text
    AND record.id > %(after)s::uuid
    AND (record.mac IS NULL
         OR (%(rotate)s::boolean AND record.mac_key IS DISTINCT FROM %(key)s::text))
  ORDER BY record.id
- LIMIT %(rows)s::integer
-   FOR NO KEY UPDATE;
+ LIMIT %(rows)s::integer;
 
 -- name: sign
 -- The ids twice: they are looked up one by one, also in a table without statistics.
