@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from prism_memory import backends, indexing
 from prism_memory.errors import Conflict, NotVisible
