@@ -20,6 +20,7 @@ from prism_memory.db.queries import named
 from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.lineage import find_shared, write_edges
 from prism_memory.lifecycle.remember import remember
+from prism_memory.lifecycle.removal import lock_records
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import Actor, Derived, Restored, Scope
 
@@ -89,6 +90,7 @@ def link(*, using: str, scope: Scope, rows: Sequence[Row], at: dt.datetime) -> i
             for row in rows
             if (name := _name(scope, row)) in known and known[name].late
         }
+        lock_records(using=using, tenant=scope.tenant, ids=waiting)
         _link(using, scope, waiting, at, final=True)
         given = {"tenant": scope.tenant, "ids": list(waiting), "reason": LATE}
         with integrity.carried(
