@@ -56,7 +56,7 @@ class Reader:
     Args:
         scope: Where the reader stands.
         mode: How far up they see.
-        strict: See only what was consented to explicitly.
+        strict: See only what was consented to.
         at: Moment of the reading; expiry is judged by it.
         as_of: Moment that validity is judged by; ``at`` when None.
         known_at: See only what was there, and in sight, at this moment too.

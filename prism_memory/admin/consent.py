@@ -21,7 +21,7 @@ from prism_memory.admin.using import using
 from prism_memory.errors import LimitExceeded, NotVisible, Unsupported
 from prism_memory.lifecycle.tombstones import closure
 from prism_memory.models import Record, Tombstone
-from prism_memory.types import TombstoneReason
+from prism_memory.types import TombstoneReason, record_ref
 
 if TYPE_CHECKING:
     from prism_memory.admin.records import RecordsAdmin
@@ -83,7 +83,7 @@ def consent_view(
 
 def _effect(record: Record, *, grant: bool) -> tuple[str, bool]:
     """Return what else changes, and whether it is too much to be done at once."""
-    root = f"record:{record.id}"
+    root = record_ref(record.id)
     if grant:
         lifted = Tombstone.objects.using(using()).filter(
             tenant=record.tenant,

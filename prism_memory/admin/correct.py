@@ -31,6 +31,7 @@ from prism_memory.lifecycle.governed import is_held
 from prism_memory.lifecycle.tombstones import closure
 from prism_memory.models import Record
 from prism_memory.redaction import Redaction
+from prism_memory.types import record_ref
 
 if TYPE_CHECKING:
     from prism_memory.admin.records import RecordsAdmin
@@ -91,7 +92,7 @@ def _effect(record: Record) -> tuple[str, bool]:
         return str(_("Its consent is revoked, so it cannot be corrected.")), True
     if is_held(using=using(), record=record):
         return str(_("It is under a hold, so it cannot be corrected.")), True
-    root = f"record:{record.id}"
+    root = record_ref(record.id)
     try:
         refs = closure(using=using(), tenant=record.tenant, roots=[root])
     except LimitExceeded as error:

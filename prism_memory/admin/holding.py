@@ -23,7 +23,7 @@ from prism_memory.admin.readonly import ReadOnlyAdmin, actor
 from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
 from prism_memory.models import LegalHold, Record, Scope, Source
-from prism_memory.types import NAME_BYTES, HoldLevel
+from prism_memory.types import NAME_BYTES, HoldLevel, record_ref
 
 MOST_COUNTED: Final = 100_000
 MOST_SHOWN: Final = 100
@@ -66,7 +66,7 @@ def in_force(row: Held) -> QuerySet[LegalHold]:
 
 def over(record: Record) -> QuerySet[LegalHold]:
     """Return the holds on a record, on its source, and on scopes it lies in. Lazy."""
-    refs = [f"record:{record.id}", f"source:{record.source_id}"]
+    refs = [record_ref(record.id), f"source:{record.source_id}"]
     home = record.scope
     places = [
         ("", "", ""),

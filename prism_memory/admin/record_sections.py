@@ -25,6 +25,7 @@ from prism_memory.models import (
     Record,
     Tombstone,
 )
+from prism_memory.types import record_ids, record_ref
 
 MOST_ROWS: Final = 100
 """Rows of a table on the page; a record may have thousands of descendants."""
@@ -36,12 +37,12 @@ DOWN: Final = (_("What derives from it"), _("Nothing derives from it."))
 
 def record_sections(record: Record) -> list[Section]:
     """Return all sections of a record's page. Seven queries."""
-    ref = f"record:{record.id}"
+    ref = record_ref(record.id)
     edges = LineageEdge.objects.using(using()).filter(tenant=record.tenant)
     sources = list(edges.filter(record=record.id).order_by("position"))
     derived = edges.filter(source_ref=ref).order_by("record_id")[: MOST_ROWS + 1]
     source_refs = [edge.source_ref for edge in sources]
-    children = [f"record:{edge.record_id}" for edge in derived]
+    children = [record_ref(edge.record_id) for edge in derived]
     known = labels(record.tenant, [*source_refs, *children])
     return [
         Section(_("Record"), _identity(record)),
@@ -150,10 +151,9 @@ def _times(record: Record) -> list[tuple[object, object]]:
 
 def labels(tenant: str, refs: Iterable[str]) -> dict[str, str]:
     """Return kind and key by ref, for those that are records. One query."""
-    ids = {ref.removeprefix("record:") for ref in refs if ref.startswith("record:")}
-    rows = Record.objects.using(using()).filter(tenant=tenant, id__in=ids)
+    rows = Record.objects.using(using()).filter(tenant=tenant, id__in=record_ids(refs))
     return {
-        f"record:{row.id}": f"{row.get_kind_display()} {key_label(row)}"
+        record_ref(row.id): f"{row.get_kind_display()} {key_label(row)}"
         for row in rows.only("id", "tenant", "kind", "key")
     }
 

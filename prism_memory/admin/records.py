@@ -47,6 +47,7 @@ from prism_memory.admin.scopes import scope_link
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.models import Record, Scope, Source
+from prism_memory.types import record_ref
 
 
 @admin.register(Record)
@@ -199,7 +200,7 @@ class RecordsAdmin(TenantAdmin):
             *release_tools(request, row, _hiders(row)),
             *forget_tools(request, row),
             *correct_tools(request, row),
-            Tool(_("Audit"), links.audit_of(row.tenant, f"record:{row.id}")),
+            Tool(_("Audit"), links.audit_of(row.tenant, record_ref(row.id))),
         ]
 
     def more(self, request: HttpRequest, row: Record) -> dict[str, Any]:

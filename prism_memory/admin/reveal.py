@@ -18,6 +18,7 @@ from prism_memory.admin.content import Content, withheld_content
 from prism_memory.admin.readonly import actor, private
 from prism_memory.admin.using import using
 from prism_memory.models import Record
+from prism_memory.types import record_ref
 
 if TYPE_CHECKING:
     from prism_memory.admin.records import RecordsAdmin
@@ -87,7 +88,7 @@ def _note(request: HttpRequest, record: Record, reason: str) -> None:
         tenant=record.tenant,
         actor=actor(request),
         action="record.reveal",
-        target=f"record:{record.id}",
+        target=record_ref(record.id),
         at=timezone.now(),
         reason=reason,
     )

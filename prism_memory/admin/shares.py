@@ -27,6 +27,7 @@ from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.errors import Unsupported
 from prism_memory.models import ShareGrant, ShareGrantItem
+from prism_memory.types import record_ref
 
 
 class ShareFilter(FilterForm):
@@ -123,7 +124,7 @@ class SharesAdmin(TenantAdmin):
             (_("Id"), links.code(row.id)),
         ]
         records = [
-            (str(place + 1), links.ref_link(row.tenant, f"record:{record_id}"))
+            (str(place + 1), links.ref_link(row.tenant, record_ref(record_id)))
             for place, record_id in _items(row)
         ]
         return [

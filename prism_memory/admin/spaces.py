@@ -27,6 +27,7 @@ from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.indexing import IndexState, Space, index_name
 from prism_memory.models import Embedding, EmbeddingSpace, SpaceState
+from prism_memory.types import record_ref
 
 MOST_FAILED: Final = 50
 
@@ -207,7 +208,7 @@ def _queue(tenant: str, row: EmbeddingSpace, queue: dict[str, int]) -> list[Sect
             _("What failed"),
             [
                 (
-                    links.ref_link(tenant, f"record:{record_id}"),
+                    links.ref_link(tenant, record_ref(record_id)),
                     attempts,
                     moment(failed_at),
                     shown(error),

@@ -20,6 +20,7 @@ from prism_memory.admin.parts import Section
 from prism_memory.admin.record_sections import labels
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.models import RecallTrace
+from prism_memory.types import record_ref
 
 WHICH: Final = (_("Place"), _("Record"), _("What"))
 WHY: Final = (_("Score"), _("Ranks"), _("Signals"))
@@ -98,7 +99,7 @@ class TracesAdmin(TenantAdmin):
 
 def hits_section(row: RecallTrace) -> Section:
     """Return the hits, best first, each linked to its record. One query."""
-    refs = [f"record:{hit['id']}" for hit in row.hits]
+    refs = [record_ref(hit["id"]) for hit in row.hits]
     known = labels(row.tenant, refs)
     lines = [
         (

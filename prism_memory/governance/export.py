@@ -16,11 +16,11 @@ from prism_memory.db import queries
 from prism_memory.db.local import limited
 from prism_memory.db.queries import composed
 from prism_memory.errors import DeadlineExceeded, LimitExceeded, ScopeDenied
-from prism_memory.governance.lines import KINDS, Sight, writing
+from prism_memory.governance.lines import Sight, writing
 from prism_memory.models import Record
 from prism_memory.recall import cursors
 from prism_memory.redaction import Redaction
-from prism_memory.types import Actor, ExportPage, Scope
+from prism_memory.types import SAID_KINDS, Actor, ExportPage, Scope
 
 Place = tuple[int, uuid.UUID]
 Clock = Callable[[], float]
@@ -152,7 +152,7 @@ def left_out(
         "strict": False,
         "consented": sight.strict,
         "scope_id": scope.id,
-        "kinds": [kind.value for kind in KINDS],
+        "kinds": [kind.value for kind in SAID_KINDS],
     }
     statement = composed("export", "left_out", unwithheld=unwithheld())
     rows = queries.fetch(using, statement, given)

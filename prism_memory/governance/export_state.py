@@ -12,11 +12,10 @@ from typing import Any, Final
 from prism_memory import audit
 from prism_memory.governance.export import Place
 from prism_memory.models import Run
-from prism_memory.types import Actor, ExportPart
+from prism_memory.types import NIL, Actor, ExportPart
 
 KIND: Final = "export"
 UNCONSENTED: Final = ":unconsented"
-NOWHERE: Final = uuid.UUID(int=0)
 """Before every scope."""
 
 
@@ -31,7 +30,7 @@ class Position:
         pending: A part that may lie in the storage and is not noted yet.
     """
 
-    scope: uuid.UUID = NOWHERE
+    scope: uuid.UUID = NIL
     open: bool = False
     after: Place | None = None
     parts: tuple[ExportPart, ...] = ()

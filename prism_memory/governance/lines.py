@@ -12,10 +12,15 @@ from typing import Final
 from prism_memory.access import Reader, visible
 from prism_memory.models import LineageEdge, Record
 from prism_memory.redaction import Redaction
-from prism_memory.types import JSON, PORTABLE, Kind, ReadMode, Scope
-
-KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
-"""What is exported. A corpus is not: its chunks and facts come from its documents."""
+from prism_memory.types import (
+    JSON,
+    PORTABLE,
+    SAID_KINDS,
+    ReadMode,
+    Scope,
+    record_ids,
+    record_ref,
+)
 
 LEVELS: Final = ("tenant", "owner", "agent", "thread")
 TIMES: Final = (
@@ -37,7 +42,7 @@ class Sight:
 
     Args:
         root: All of it lies here or below.
-        strict: Only what was consented to explicitly.
+        strict: Only what was consented to.
         exactly: Nothing below ``root``.
     """
 
@@ -59,7 +64,7 @@ class Sight:
     ) -> Reader:
         """Return who reads one scope for it."""
         return Reader(
-            scope=scope, mode=mode, strict=self.strict, at=at, kinds=KINDS, ids=ids
+            scope=scope, mode=mode, strict=self.strict, at=at, kinds=SAID_KINDS, ids=ids
         )
 
 
@@ -159,14 +164,14 @@ def writing(
     for edge in edges.order_by("record_id", "position"):
         sources.setdefault(edge.record_id, []).append(edge.source_ref)
     refs = {ref for given in sources.values() for ref in given}
-    ids = [uuid.UUID(ref[7:]) for ref in refs if ref.startswith("record:")]
+    ids = record_ids(refs)
     if not ids:
         return Writing(redaction, sources)
     reader = sight.reader(scope, at, mode=ReadMode.CHAIN, ids=ids)
     found = visible(using=using, reader=reader).select_related("scope")
     columns = ("tenant", "kind", "namespace", "partition", "key", "scope")
     known = {
-        f"record:{source.id}": source
+        record_ref(source.id): source
         for source in found.only(*columns)
         if sight.holds(source.scope.value)
     }

@@ -18,6 +18,7 @@ from prism_memory.governance import accounts, pages
 from prism_memory.governance.findings import Findings, Wrong
 from prism_memory.integrity.macs import FORMAT, canonical
 from prism_memory.models import AuditSeal, ManifestBlock
+from prism_memory.types import NIL, record_ref
 
 BLOCK_ROWS: Final = 1_000
 
@@ -76,7 +77,7 @@ class Look:
     findings: Findings
     records: int = 0
     later: int = 0
-    listed_before: uuid.UUID = pages.FIRST
+    listed_before: uuid.UUID = NIL
 
     def note_later(self, record_ids: Iterable[uuid.UUID]) -> None:
         """Note records that the manifest does not hold: new ones, or old ones again."""
@@ -84,7 +85,7 @@ class Look:
             self.later += 1
             timed = record_id.version == UUID_TIMED
             if timed and record_id < self.listed_before:
-                self.findings.add(Wrong.UNLISTED, f"record:{record_id}")
+                self.findings.add(Wrong.UNLISTED, record_ref(record_id))
 
 
 def look_of(using: str, tenant: str, findings: Findings) -> Look:
@@ -128,10 +129,10 @@ def compare(
     before = dict(zip(block.ids, block.versions, strict=False))
     gone = [record_id for record_id in before if record_id not in now]
     for record_id in accounts.unaccounted(using, tenant, gone):
-        look.findings.add(Wrong.RECORD_VANISHED, f"record:{record_id}")
+        look.findings.add(Wrong.RECORD_VANISHED, record_ref(record_id))
     for record_id, version in before.items():
         if now.get(record_id, version) < version:
-            look.findings.add(Wrong.RECORD_SET_BACK, f"record:{record_id}")
+            look.findings.add(Wrong.RECORD_SET_BACK, record_ref(record_id))
     look.note_later(record_id for record_id in now if record_id not in before)
 
 
@@ -182,10 +183,10 @@ def take(*, using: str, tenant: str) -> tuple[Root, Look]:
         edited = ManifestBlock.objects.using(using).filter(tenant=tenant)
         edited._raw_delete(using)  # noqa: SLF001 - Django's own would load them
         fresh: tuple[ManifestBlock | None, Versions] = (None, {})
-        _take_tail(taking, Look(Findings(tenant)), fresh, pages.FIRST)
+        _take_tail(taking, Look(Findings(tenant)), fresh, NIL)
         return taking.root, look
     last: tuple[ManifestBlock | None, Versions] = (None, {})
-    after = pages.FIRST
+    after = NIL
     for block, now in looked_at(using, tenant, look):
         taking.put(*last)
         last = (block, now)
@@ -220,7 +221,7 @@ def looked_at(
     using: str, tenant: str, look: Look
 ) -> Iterator[tuple[ManifestBlock, Versions]]:
     """Yield each block with what is there now of its ids, compared."""
-    after = pages.FIRST
+    after = NIL
     statement = named("integrity")["versions"]
     for block in pages.blocks(using, tenant):
         if not block.ids:  # an edit: none is stored empty

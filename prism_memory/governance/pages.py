@@ -15,11 +15,11 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import Unsupported
 from prism_memory.models import AccessKey, ManifestBlock
+from prism_memory.types import NIL
 
 ONE_MOMENT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 PAGE_ROWS: Final = 1_000
 PAGE_BLOCKS: Final = 16
-FIRST: Final = uuid.UUID(int=0)
 LAST: Final = uuid.UUID(int=2**128 - 1)
 
 Row = dict[str, Any]
@@ -92,7 +92,7 @@ def sealed_events(using: str, tenant: str, from_seal: int = -(2**63)) -> Iterato
     given: dict[str, Any] = {
         "tenant": tenant,
         "seal": from_seal,
-        "after": FIRST,
+        "after": NIL,
         "rows": PAGE_ROWS,
     }
     while page := queries.fetch(using, statement, given):

@@ -17,14 +17,13 @@ from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Misconfigured
 from prism_memory.governance.findings import Findings
-from prism_memory.governance.pages import FIRST
 from prism_memory.governance.prune import tell_again
 from prism_memory.governance.pruned import TRAIL
 from prism_memory.governance.verify import BROKEN
 from prism_memory.integrity import Keyring, State, keyring, write
 from prism_memory.integrity.checking import statement
 from prism_memory.models import AuditEvent, Run, RunState
-from prism_memory.types import Actor
+from prism_memory.types import NIL, Actor, record_ref
 
 BATCH_ROWS: Final = 500
 
@@ -47,7 +46,7 @@ class Signed:
     findings: Findings
     signed: int = 0
     rotated: int = 0
-    after: uuid.UUID = field(default=FIRST, repr=False)
+    after: uuid.UUID = field(default=NIL, repr=False)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -93,7 +92,7 @@ def sign_records(
     run = runs.begin(
         using=using, tenant=tenant, kind=KIND, target=target, actor=actor, at=now()
     )
-    done.after = uuid.UUID(run.cursor.get("after", str(FIRST)))
+    done.after = uuid.UUID(run.cursor.get("after", str(NIL)))
     done.signed, done.rotated = (run.counts.get(n, 0) for n in ("signed", "rotated"))
     step = partial(_step, using, tenant, keys, run, done)
     while step(rotate=rotate, unsigned=again or not rotate, batch=batch, at=now()):
@@ -173,7 +172,7 @@ def _chosen(
         elif state is State.INTACT:
             done.rotated += 1
         else:
-            done.findings.add(BROKEN[state], f"record:{row['id']}")
+            done.findings.add(BROKEN[state], record_ref(row["id"]))
             continue
         chosen.append(row)
     return chosen

@@ -22,6 +22,7 @@ from prism_memory.governance.pages import snapshot
 from prism_memory.integrity import Keyring, State, keyring
 from prism_memory.integrity.checking import statement
 from prism_memory.models import AuditEvent
+from prism_memory.types import NIL, record_ref
 
 BROKEN = {
     State.CHANGED: Wrong.RECORD_CHANGED,
@@ -206,21 +207,19 @@ class _Runs:
 def _content(using: str, tenant: str, found: Verified) -> None:
     look = manifest.look_of(using, tenant, found.findings)
     manifest.check_root(using, tenant, found.findings)
-    last = pages.FIRST
+    last = NIL
     for block, _ in manifest.looked_at(using, tenant, look):
         last = block.ids[-1]  # what is wrong is noted as it goes
     found.records = 0
     keys = keyring()
-    for page in pages.records(
-        using, tenant, statement("between"), pages.FIRST, pages.LAST
-    ):
+    for page in pages.records(using, tenant, statement("between"), NIL, pages.LAST):
         found.records += len(page)
         ids = [row["id"] for row in page]
         look.note_later(record_id for record_id in ids if record_id > last)
         for record_id in accounts.back(using, tenant, ids):
-            found.findings.add(Wrong.RECORD_BACK, f"record:{record_id}")
+            found.findings.add(Wrong.RECORD_BACK, record_ref(record_id))
         for row in page if keys else ():
             state = keys.state_of_record(tenant, row) if keys else State.INTACT
             if state is not State.INTACT:
-                found.findings.add(BROKEN[state], f"record:{row['id']}")
+                found.findings.add(BROKEN[state], record_ref(row["id"]))
     found.unlisted = look.later

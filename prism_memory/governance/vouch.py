@@ -15,7 +15,7 @@ from prism_memory.errors import Invalid, NotVisible
 from prism_memory.governance.signing import no_key
 from prism_memory.integrity import keyring, write
 from prism_memory.integrity.checking import statement
-from prism_memory.types import Actor
+from prism_memory.types import Actor, record_ref
 
 
 @for_tenant
@@ -60,7 +60,7 @@ def vouch(
                 tenant=tenant,
                 actor=actor,
                 action="integrity.vouch",
-                target=f"record:{row['id']}",
+                target=record_ref(row["id"]),
                 at=at,
                 reason=reason,
                 detail={"was": str(state), "version": row["version"]},

@@ -27,7 +27,6 @@ from prism_memory.indexing.progress import (
     pending_of_tenant,
 )
 from prism_memory.indexing.rebuild import (
-    FIRST,
     Rebuilt,
     RebuiltPage,
     rebuild,
@@ -39,7 +38,6 @@ from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 
 __all__ = [
     "EF_CONSTRUCTION",
-    "FIRST",
     "Calibration",
     "Done",
     "Drained",

@@ -7,13 +7,13 @@ queued from here.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from typing import Final
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.indexing.spaces import Space
+from prism_memory.types import NIL
 
 PAGE_ROWS: Final = 1_000
 
@@ -32,7 +32,7 @@ def enqueue_missing(
     Args:
         progress: Called after each page with how many were queued so far.
     """
-    after, queued = uuid.UUID(int=0), 0
+    after, queued = NIL, 0
     while True:
         given = {
             "tenant": tenant,

@@ -30,9 +30,7 @@ from prism_memory.indexing.claims import Queue
 from prism_memory.indexing.drain import Embed, fitting
 from prism_memory.indexing.spaces import Space
 from prism_memory.models import Run, RunState
-from prism_memory.types import Actor, Vector
-
-FIRST: Final = uuid.UUID(int=0)
+from prism_memory.types import NIL, Actor, Vector
 
 TOO_LATE: Final = "A page took longer than max_ms; go on with a smaller batch_size."
 
@@ -69,7 +67,7 @@ def rebuild_page(
     queue: Queue,
     embed: Embed,
     rows: int,
-    after: uuid.UUID = FIRST,
+    after: uuid.UUID = NIL,
     scope_id: uuid.UUID | None = None,
     seconds: float | None = None,
     noted: Callable[[RebuiltPage], None] | None = None,
@@ -143,7 +141,7 @@ def rebuild(
     end = None if max_seconds is None else time.monotonic() + max_seconds
     try:
         while end is None or time.monotonic() < end:
-            after = uuid.UUID(run.cursor.get("after", FIRST.hex))
+            after = uuid.UUID(run.cursor.get("after", NIL.hex))
             page = rebuild_page(
                 queue=queue,
                 embed=embed,
@@ -164,7 +162,7 @@ def rebuild(
 def _advance(
     run: Run, using: str, now: Callable[[], dt.datetime], page: RebuiltPage
 ) -> None:
-    after = run.cursor.get("after", FIRST.hex) if page.last is None else page.last.hex
+    after = run.cursor.get("after", NIL.hex) if page.last is None else page.last.hex
     rebuilt = run.counts.get("rebuilt", 0) + page.rebuilt
     counts = {"rebuilt": rebuilt}
     runs.advance(run, using=using, cursor={"after": after}, counts=counts, at=now())

@@ -18,9 +18,9 @@ from prism_memory.ingest.json_stream import parse
 from prism_memory.ingest.jsonl import decode_line
 from prism_memory.types import (
     PORTABLE,
+    SAID_KINDS,
     Consent,
     Derived,
-    Kind,
     Origin,
     Restored,
     Scope,
@@ -56,8 +56,6 @@ KNOWN: Final = frozenset({*PLAIN, *TIMES, *OTHERS, "lineage"})
 PAST: Final = ("created_at", "changed_at")
 AHEAD: Final = dt.timedelta(minutes=5)
 """How far the clock of the writer may have been ahead of ours."""
-
-KINDS: Final = frozenset({Kind.ENTRY, Kind.TURN, Kind.NOTE})
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def _entry(fields: Mapping[str, Any], mapped: Mapped) -> Restored:
         derived=_derived(fields.get("lineage")),
     )
     _refuse_future(entry)
-    if entry.kind not in KINDS:
+    if entry.kind not in SAID_KINDS:
         message = "kind must be entry, turn or note."
         raise Invalid(message, field="kind")
     return replace(entry, sequence=None) if mapped.renumber else entry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
@@ -12,6 +12,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Invalid
 from prism_memory.models import Tombstone
 from prism_memory.types import (
+    NIL,
     Held,
     HoldLevel,
     HoldPage,
@@ -22,9 +23,8 @@ from prism_memory.types import (
     StonePage,
     TombstoneReason,
     check_text,
+    check_uuid,
 )
-
-FIRST: Final = uuid.UUID(int=0)
 
 
 def holds(*, using: str, scope: Scope, rows: int, cursor: str | None) -> HoldPage:
@@ -45,7 +45,7 @@ def holds(*, using: str, scope: Scope, rows: int, cursor: str | None) -> HoldPag
         "owners": [place.owner for place in chain],
         "agents": [place.agent for place in chain],
         "threads": [place.thread for place in chain],
-        "after": FIRST if cursor is None else _id_of(cursor),
+        "after": NIL if cursor is None else check_uuid(cursor, "cursor"),
         "rows": rows + 1,
     }
     found = queries.fetch(using, named("removal")["holds_in_force"], given)
@@ -104,7 +104,7 @@ def tombstones(*, using: str, scope: Scope, rows: int, cursor: str | None) -> St
     Raises:
         Invalid: The cursor is none of this list.
     """
-    after = ("", FIRST) if cursor is None else _place_of(using, scope, cursor)
+    after = ("", NIL) if cursor is None else _place_of(using, scope, cursor)
     given = {
         "tenant": scope.tenant,
         "scope_id": scope.id,
@@ -123,21 +123,10 @@ def tombstones(*, using: str, scope: Scope, rows: int, cursor: str | None) -> St
 def _place_of(using: str, scope: Scope, cursor: str) -> tuple[str, uuid.UUID]:
     # One that was lifted meanwhile still marks its place.
     rows = Tombstone.objects.using(using).filter(
-        tenant=scope.tenant, scope_id=scope.id, id=_id_of(cursor)
+        tenant=scope.tenant, scope_id=scope.id, id=check_uuid(cursor, "cursor")
     )
     last = rows.first()
     if last is None:
-        raise _no_cursor()
+        message = "The cursor is not one of this list."
+        raise Invalid(message, field="cursor")
     return last.target_ref, last.id
-
-
-def _id_of(cursor: str) -> uuid.UUID:
-    try:
-        return uuid.UUID(cursor)
-    except (ValueError, TypeError, AttributeError):
-        raise _no_cursor() from None
-
-
-def _no_cursor() -> Invalid:
-    message = "The cursor is not one of this list."
-    return Invalid(message, field="cursor")

@@ -26,6 +26,7 @@ from prism_memory.types import (
     TombstoneReason,
     check_bool,
     check_choice,
+    record_ref,
 )
 
 
@@ -84,7 +85,7 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
             tenant=scope.tenant,
             actor=actor,
             action="memory.set_consent",
-            target=f"record:{record_id}",
+            target=record_ref(record_id),
             at=at,
             reason=reason,
             detail={"visible": visible, "refs": blocked},
@@ -116,7 +117,7 @@ def _block(
     *,
     visible: bool | None,
 ) -> int:
-    root = f"record:{record_id}"
+    root = record_ref(record_id)
     if visible is None:
         return 0
     if visible:

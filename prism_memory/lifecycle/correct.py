@@ -32,6 +32,7 @@ from prism_memory.types import (
     SourceRef,
     TombstoneReason,
     Trust,
+    record_ref,
 )
 
 
@@ -87,7 +88,7 @@ def correct(  # noqa: PLR0913 - keywords
             tenant=scope.tenant,
             actor=actor,
             action="memory.correct",
-            target=f"record:{record_id}",
+            target=record_ref(record_id),
             at=at,
             reason=reason,
             detail={"version": record.version + 1, "blocked": blocked},
@@ -125,7 +126,7 @@ def _block(
     using: str, scope: Scope, actor: Actor, record: Record, at: dt.datetime
 ) -> int:
     """Block what derives from a record, and return how many that are."""
-    root = f"record:{record.id}"
+    root = record_ref(record.id)
     refs = closure(using=using, tenant=scope.tenant, roots=[root])
     mark_derived(
         using=using,

@@ -21,6 +21,7 @@ from prism_memory.types import (
     ConsentScope,
     ConsentSource,
     Scope,
+    check_uuid,
     uuid7,
 )
 
@@ -65,25 +66,14 @@ def consent_history(
     )
     found = grants.order_by("at", "id")
     if cursor is not None:
-        last = grants.filter(id=_decision_id(cursor)).first()
+        last = grants.filter(id=check_uuid(cursor, "cursor")).first()
         if last is None:
-            raise _no_cursor()
+            message = "The cursor is not one of this history."
+            raise Invalid(message, field="cursor")
         found = found.filter(Q(at__gt=last.at) | Q(at=last.at, id__gt=last.id))
     page = [_decision(grant) for grant in found[: rows + 1]]
     more = len(page) > rows
     return ConsentHistory(tuple(page[:rows]), str(page[rows - 1].id) if more else None)
-
-
-def _decision_id(cursor: str) -> uuid.UUID:
-    try:
-        return uuid.UUID(cursor)
-    except (ValueError, TypeError, AttributeError):
-        raise _no_cursor() from None
-
-
-def _no_cursor() -> Invalid:
-    message = "The cursor is not one of this history."
-    return Invalid(message, field="cursor")
 
 
 def _decision(grant: ConsentGrant) -> ConsentDecision:

@@ -18,6 +18,7 @@ from prism_memory.errors import Conflict, Invalid, LimitExceeded
 from prism_memory.lifecycle.situating import index_texts
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
+    SAID_KINDS,
     Consent,
     ConsentSource,
     Entry,
@@ -46,9 +47,6 @@ NESTED: Final[Mapping[str, type]] = {
     "lineage": Lineage,
     "source": SourceRef,
 }
-
-CONSENTED: Final = frozenset({Kind.ENTRY, Kind.TURN, Kind.NOTE})
-"""Kinds that are visible when no consent is given."""
 
 CONSENT_OF: Final = {
     Trust.USER: ConsentSource.USER,
@@ -95,7 +93,7 @@ class Row:
     @property
     def default_consent(self) -> str:
         """Consent source when none is given; empty where none is assumed."""
-        assumed = self.entry.kind in CONSENTED and not isinstance(self.entry, Restored)
+        assumed = self.entry.kind in SAID_KINDS and not isinstance(self.entry, Restored)
         if not assumed:
             return ""
         return consent_source(self.origin.trust).value

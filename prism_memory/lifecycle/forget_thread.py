@@ -18,13 +18,16 @@ from prism_memory.errors import ScopeDenied
 from prism_memory.lifecycle.forget import detail_of, told
 from prism_memory.lifecycle.removal import BATCH, Removed, records_of_scope, remove
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.types import Actor, Forgotten, Kind, Scope, TombstoneReason
+from prism_memory.types import (
+    NIL,
+    SAID_KINDS,
+    Actor,
+    Forgotten,
+    Scope,
+    TombstoneReason,
+)
 
-THREAD_KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
-"""What a thread is made of. Never the chunks or facts of a corpus whose thread has the
-same name (B151)."""
-
-FIRST: Final = (-(2**63), uuid.UUID(int=0))
+FIRST: Final = (-(2**63), NIL)
 
 
 @for_tenant
@@ -40,8 +43,8 @@ def forget_thread(
 
     In batches of 64, each all or nothing; what was done stays if a later one fails, and
     the same call goes on from there. What is first written meanwhile stays; what was
-    there goes, whatever the clock of its writer said. Streams
-    that are empty afterwards go too.
+    there goes, whatever the clock of its writer said. Streams that are empty
+    afterwards go too.
 
     Raises:
         ScopeDenied: The scope is no thread.
@@ -66,7 +69,7 @@ def _pages(
     given = {
         "tenant": scope.tenant,
         "scope_id": scope.id,
-        "kinds": [kind.value for kind in THREAD_KINDS],
+        "kinds": [kind.value for kind in SAID_KINDS],
         "rows": BATCH,
     }
     last = queries.fetch(using, named("removal")["last_of_scope"], given)

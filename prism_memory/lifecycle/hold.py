@@ -12,7 +12,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import LegalHold, Record, Source
-from prism_memory.types import Actor, Held, HoldLevel, Scope, check_name
+from prism_memory.types import Actor, Held, HoldLevel, Scope, check_name, record_ref
 
 
 @for_tenant
@@ -120,7 +120,7 @@ def _target(
     scope: Scope, record_id: uuid.UUID | None, source_id: uuid.UUID | None
 ) -> tuple[HoldLevel, str]:
     if record_id is not None:
-        return HoldLevel.RECORD, f"record:{record_id}"
+        return HoldLevel.RECORD, record_ref(record_id)
     if source_id is not None:
         return HoldLevel.SOURCE, f"source:{source_id}"
     return HoldLevel.SCOPE, f"scope:{scope.id}"

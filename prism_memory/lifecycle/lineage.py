@@ -11,9 +11,8 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import Invalid, NotVisible
 from prism_memory.lifecycle.tombstones import inherit, lift_left
-from prism_memory.types import ReadMode, Scope
+from prism_memory.types import RECORD, ReadMode, Scope, record_ref
 
-RECORD = "record:"
 EXTERNAL = "ext:"
 
 
@@ -71,7 +70,7 @@ def _resolve(
     ids = list(ids)
     records = {i: _record_id(i) for i in ids if i.startswith(RECORD)}
     _check_visible(using, scope, records.values(), at)
-    inside = {i: f"{RECORD}{record_id}" for i, record_id in records.items()}
+    inside = {i: record_ref(record_id) for i, record_id in records.items()}
     keys = [i for i in ids if not i.startswith((RECORD, EXTERNAL))]
     found = _find_keys(using, scope, keys)
     outside = {i: f"{EXTERNAL}{scope.id}:{i}" for i in keys if i not in found}
@@ -134,4 +133,4 @@ def _find_keys(using: str, scope: Scope, keys: Sequence[str]) -> dict[str, str]:
         return {}
     given = {"tenant": scope.tenant, "scope_ids": _scope_ids(scope), "keys": keys}
     rows = queries.fetch(using, named("remember")["resolve_keys"], given)
-    return {row["key"]: f"{RECORD}{row['id']}" for row in rows}
+    return {row["key"]: record_ref(row["id"]) for row in rows}

@@ -22,7 +22,7 @@ from prism_memory.lifecycle.lineage import find_shared, write_edges
 from prism_memory.lifecycle.remember import remember
 from prism_memory.lifecycle.removal import lock_records
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.types import Actor, Derived, Restored, Scope
+from prism_memory.types import Actor, Derived, Restored, Scope, record_ref
 
 LATE: Final = "restored before what it derives from"
 
@@ -180,7 +180,7 @@ def _refs(
     }
     found = _find(using, scope.tenant, names.values())
     refs = {
-        one: f"record:{found[name].id}" for one, name in names.items() if name in found
+        one: record_ref(found[name].id) for one, name in names.items() if name in found
     }
     return refs | _by_id(using, scope, [one for one in derived if not one.key], at)
 
@@ -198,7 +198,11 @@ def _by_id(
     if beyond := set(given["ids"]) - there:
         there |= find_shared(using=using, scope=scope, ids=beyond, at=at)
     return {
-        one: f"record:{one.record}" if one.record in there else _outside(scope, one)
+        one: (
+            record_ref(one.record)
+            if one.record and one.record in there
+            else _outside(scope, one)
+        )
         for one in derived
     }
 

@@ -20,7 +20,8 @@ def ensure_scope(*, using: str, scope: Scope, at: dt.datetime) -> None:
     It stays there until the transaction ends: who erases it waits.
 
     Raises:
-        Conflict: Another scope has this scope's id.
+        Conflict: Another scope has this scope's id, or the scope is erased again and
+            again.
     """
     sql = named("remember")
     given = {
@@ -38,6 +39,9 @@ def ensure_scope(*, using: str, scope: Scope, at: dt.datetime) -> None:
         queries.execute(using, sql["ensure_scope"], given)
         stored = queries.fetch(using, sql["scope_names"], given)
         tries += 1
-    if not stored or any(row[level] != given[level] for row in stored for level in row):
+    if not stored:
+        message = "The scope was erased each time it was made; try again."
+        raise Conflict(message, field="scope")
+    if any(row[level] != given[level] for row in stored for level in row):
         message = "Another scope has this scope's id."
         raise Conflict(message, field="scope")

@@ -49,7 +49,7 @@ def share_with(  # noqa: PLR0913 - keywords, most of them optional
         child: Another thread of the same owner.
         ids: 32 at most.
         expires_at: From then on nothing is shared; None: never. Aware.
-        strict: Only what was consented to explicitly is in sight.
+        strict: Only what was consented to is in sight.
         reason: For the audit; no text content.
 
     Raises:

@@ -6,34 +6,22 @@ import uuid
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.utils import timezone
 
-from prism_memory.conf import Limits
 from prism_memory.errors import Invalid
 from prism_memory.governance import erasure
-from prism_memory.recall.options import limit as bounded
-from prism_memory.redaction import Redaction
+from prism_memory.memory.verbs import Verbs
 from prism_memory.types import (
-    Actor,
     Erased,
     ErasedPage,
     Erasing,
     Foreseen,
-    Scope,
     check_name,
-    check_text,
     check_uuid,
 )
 
 
-class Removing:
+class Removing(Verbs):
     """What ``Memory`` removes for good, with all that derives. Each is audited."""
-
-    scope: Scope
-    actor: Actor
-    limits: Limits
-    redaction: Redaction
-    using: str
 
     def erase(
         self,
@@ -61,13 +49,9 @@ class Removing:
             message = "Give a record or a source; start_erasure takes the whole scope."
             raise Invalid(message, field="record")
         return erasure.erase(
-            using=self.using,
-            scope=self.scope,
-            actor=self.actor,
-            at=timezone.now(),
+            **self._who(reason),
             record_id=None if record is None else check_uuid(record),
             source_key=None if source is None else check_name(source, "source"),
-            reason=self._why(reason),
         )
 
     def start_erasure(self, *, reason: str = "") -> Erasing:
@@ -80,13 +64,7 @@ class Removing:
         Raises:
             Conflict: Another process began the same erasure in this moment.
         """
-        return erasure.start_erasure(
-            using=self.using,
-            scope=self.scope,
-            actor=self.actor,
-            at=timezone.now(),
-            reason=self._why(reason),
-        )
+        return erasure.start_erasure(**self._who(reason))
 
     def erasure_state(self, erasure_id: uuid.UUID | str) -> Erasing:
         """Return how far an erasure of this scope, or of something in it, is.
@@ -111,12 +89,7 @@ class Removing:
             Invalid: The cursor is none of this list.
             LimitExceeded: ``limit`` is out of its bounds.
         """
-        return erasure.list_erasures(
-            using=self.using,
-            scope=self.scope,
-            rows=bounded(self.limits, limit, "list_rows", "limit"),
-            cursor=cursor,
-        )
+        return erasure.list_erasures(scope=self.scope, **self._page(limit, cursor))
 
     def foresee_erasure(
         self, *, record: uuid.UUID | str | None = None, source: str | None = None
@@ -124,13 +97,13 @@ class Removing:
         """Count what erasing a record, a source, or all of this scope would remove.
 
         Raises:
-            Invalid: Both are given.
+            Invalid: Both are given, or what no source can be called.
         """
         return erasure.foresee(
             using=self.using,
             scope=self.scope,
             record_id=None if record is None else check_uuid(record),
-            source_key=source,
+            source_key=None if source is None else check_name(source, "source"),
         )
 
     async def aerase(self, **kwargs: Any) -> Erased:  # noqa: ANN401 - as erase
@@ -152,6 +125,3 @@ class Removing:
     async def aforesee_erasure(self, **kwargs: Any) -> Foreseen:  # noqa: ANN401
         """Do as ``foresee_erasure``, for asynchronous code."""
         return await sync_to_async(self.foresee_erasure)(**kwargs)
-
-    def _why(self, reason: str) -> str:
-        return self.redaction.text(check_text(reason, "reason"))

@@ -138,7 +138,7 @@ class Forgetting(Holding):
             source=None if source is None else check_text(source, "source"),
             ids=None if ids is None else check_ids(ids),
             reason=reason,
-            note=self.redaction.text(check_text(note, "note")),
+            note=self._noted(note, "note"),
         )
 
     async def apropagate_deletion(self, **kwargs: Any) -> Propagated:  # noqa: ANN401

@@ -6,34 +6,21 @@ import uuid
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.utils import timezone
 
 from prism_memory import lifecycle
-from prism_memory.conf import Limits
 from prism_memory.lifecycle.decisions import consent_history
-from prism_memory.recall.options import limit as rows_of
-from prism_memory.redaction import Redaction
+from prism_memory.memory.verbs import Verbs
 from prism_memory.types import (
-    Actor,
     ConsentHistory,
     ConsentScope,
     ConsentSource,
     Corrected,
-    Scope,
-    check_text,
     check_uuid,
 )
 
 
-class Governing:
+class Governing(Verbs):
     """What ``Memory`` does to records that are there already. Each verb is audited."""
-
-    scope: Scope
-    actor: Actor
-    limits: Limits
-    embedder: str
-    redaction: Redaction
-    using: str
 
     def set_consent(
         self,
@@ -57,15 +44,11 @@ class Governing:
             Unsupported: In a host's transaction that is not READ COMMITTED.
         """
         lifecycle.set_consent(
-            using=self.using,
-            scope=self.scope,
-            actor=self.actor,
+            **self._who(reason),
             record_id=check_uuid(record_id),
-            at=timezone.now(),
             visible=visible,
             source=source,
             label=label,
-            reason=self._reason(reason),
         )
 
     async def aset_consent(self, record_id: uuid.UUID | str, **kwargs: Any) -> None:  # noqa: ANN401
@@ -94,11 +77,9 @@ class Governing:
             LimitExceeded: ``limit`` is out of its bounds.
         """
         return consent_history(
-            using=self.using,
             scope=self.scope,
             record_id=check_uuid(record_id),
-            rows=rows_of(self.limits, limit, "list_rows", "limit"),
-            cursor=cursor,
+            **self._page(limit, cursor),
         )
 
     async def aconsent_history(
@@ -131,16 +112,12 @@ class Governing:
             Unsupported: In a host's transaction that is not READ COMMITTED.
         """
         return lifecycle.correct(
-            using=self.using,
-            scope=self.scope,
-            actor=self.actor,
+            **self._who(reason),
             record_id=check_uuid(record_id),
             text=text,
-            at=timezone.now(),
             limits=self.limits,
             redaction=self.redaction,
             embedder=self.embedder,
-            reason=self._reason(reason),
         )
 
     async def acorrect(
@@ -151,7 +128,3 @@ class Governing:
     ) -> Corrected:
         """Do as ``correct``, for asynchronous code."""
         return await sync_to_async(self.correct)(record_id, text, **kwargs)
-
-    def _reason(self, reason: str) -> str:
-        """Return a reason as the audit may keep it."""
-        return self.redaction.text(check_text(reason, "reason"))

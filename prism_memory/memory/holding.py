@@ -6,35 +6,21 @@ import uuid
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.utils import timezone
 
 from prism_memory import lifecycle
-from prism_memory.conf import Limits
 from prism_memory.lifecycle import blocked
-from prism_memory.recall.options import limit as rows_of
-from prism_memory.redaction import Redaction
+from prism_memory.memory.verbs import Verbs
 from prism_memory.types import (
-    Actor,
     Held,
     HoldPage,
-    ReadMode,
     RefPage,
-    Scope,
     StonePage,
-    check_text,
     check_uuid,
 )
 
 
-class Holding:
+class Holding(Verbs):
     """What ``Memory`` keeps from deletion. Each verb is audited."""
-
-    scope: Scope
-    actor: Actor
-    mode: ReadMode
-    limits: Limits
-    redaction: Redaction
-    using: str
 
     def hold(
         self,
@@ -67,7 +53,7 @@ class Holding:
             **self._who(reason),
             record_id=None if record is None else check_uuid(record, "record"),
             source=source,
-            matter=self.redaction.text(check_text(matter, "matter")),
+            matter=self._noted(matter, "matter"),
         )
 
     async def ahold(self, **kwargs: Any) -> Held:  # noqa: ANN401 - as hold
@@ -155,16 +141,3 @@ class Holding:
     async def atombstones(self, **kwargs: Any) -> StonePage:  # noqa: ANN401
         """Do as ``tombstones``, for asynchronous code."""
         return await sync_to_async(self.tombstones)(**kwargs)
-
-    def _who(self, reason: str) -> dict[str, Any]:
-        return {
-            "using": self.using,
-            "scope": self.scope,
-            "actor": self.actor,
-            "at": timezone.now(),
-            "reason": self.redaction.text(check_text(reason, "reason")),
-        }
-
-    def _page(self, limit: int | None, cursor: str | None) -> dict[str, Any]:
-        rows = rows_of(self.limits, limit, "list_rows", "limit")
-        return {"using": self.using, "rows": rows, "cursor": cursor}

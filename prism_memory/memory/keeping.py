@@ -9,33 +9,24 @@ from asgiref.sync import sync_to_async
 from django.core.files import File
 from django.utils import timezone
 
-from prism_memory.conf import Limits
 from prism_memory.governance import export_removal, exports
 from prism_memory.governance.export import Bounds, export_page
 from prism_memory.governance.retention import apply_retention
+from prism_memory.memory.verbs import Verbs
 from prism_memory.recall.options import limit as bounded
-from prism_memory.redaction import Redaction
 from prism_memory.types import (
-    Actor,
     ExportPage,
     ExportState,
     Retained,
     Rules,
     Scope,
     check_bool,
-    check_text,
     check_uuid,
 )
 
 
-class Keeping:
+class Keeping(Verbs):
     """What ``Memory`` does to all that a scope holds. Each verb is audited."""
-
-    scope: Scope
-    actor: Actor
-    limits: Limits
-    redaction: Redaction
-    using: str
 
     def export_memory(
         self,
@@ -48,7 +39,7 @@ class Keeping:
     ) -> ExportPage:
         """Return a page of exactly this scope, in the order of (sequence, id).
 
-        Entries, turns and notes with an explicit consent that nothing withholds,
+        Entries, turns and notes that were consented to and that nothing withholds,
         redacted once more. Following ``next_cursor`` gives each that was there before
         the first page exactly once, whatever is written meanwhile.
 
@@ -104,13 +95,9 @@ class Keeping:
             NotVisible: Nothing was ever remembered there.
         """
         return exports.start_export(
-            using=self.using,
-            scope=self.scope,
-            actor=self.actor,
-            at=timezone.now(),
+            **self._who(reason),
             include_unconsented=check_bool(include_unconsented, "include_unconsented"),
             compress=check_bool(compress, "compress"),
-            reason=self._reason(reason),
         )
 
     def export_state(self, export_id: uuid.UUID | str) -> ExportState:
@@ -151,14 +138,7 @@ class Keeping:
             NotVisible: There is no such export.
             Misconfigured: The storage failed; what is left goes with the next try.
         """
-        export_removal.delete_export(
-            using=self.using,
-            scope=self.scope,
-            actor=self.actor,
-            run_id=check_uuid(export_id),
-            at=timezone.now(),
-            reason=self._reason(reason),
-        )
+        export_removal.delete_export(**self._who(reason), run_id=check_uuid(export_id))
 
     def apply_retention(
         self,
@@ -227,7 +207,3 @@ class Keeping:
     ) -> None:
         """Do as ``delete_export``, for asynchronous code."""
         await sync_to_async(self.delete_export)(export_id, reason=reason)
-
-    def _reason(self, reason: str) -> str:
-        """Return a reason as the audit may keep it."""
-        return self.redaction.text(check_text(reason, "reason"))

@@ -10,22 +10,17 @@ from typing import Any
 from asgiref.sync import sync_to_async
 
 from prism_memory import backends, indexing
-from prism_memory.conf import Limits
 from prism_memory.errors import Invalid, Unsupported
+from prism_memory.memory.verbs import Verbs
 from prism_memory.recall import cursors
 from prism_memory.recall.options import limit as bounded
-from prism_memory.types import RebuiltIndex, Scope
+from prism_memory.types import NIL, RebuiltIndex, Scope
 
 ORDER = "rebuild"
 
 
-class Rebuilding:
+class Rebuilding(Verbs):
     """What ``Memory`` does to the vectors of its scope."""
-
-    scope: Scope
-    limits: Limits
-    embedder: str
-    using: str
 
     def rebuild_index(
         self,
@@ -60,7 +55,7 @@ class Rebuilding:
         if indexing.in_host_transaction(self.using):
             message = "A rebuild cannot embed inside an open transaction."
             raise Unsupported(message)
-        after = indexing.FIRST if cursor is None else _place(cursor, self.scope)
+        after = NIL if cursor is None else _place(cursor, self.scope)
         embedder = backends.get_embedder(self.embedder)
         space = indexing.active(
             using=self.using, alias=self.embedder, identity=embedder.identity

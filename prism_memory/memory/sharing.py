@@ -8,25 +8,15 @@ from collections.abc import Collection
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.utils import timezone
 
 from prism_memory import lifecycle, recall
 from prism_memory.access import strictness
-from prism_memory.conf import Limits
-from prism_memory.recall.options import limit as rows_of
-from prism_memory.redaction import Redaction
-from prism_memory.types import Actor, Scope, SharePage, check_name, check_text
+from prism_memory.memory.verbs import Verbs
+from prism_memory.types import Scope, SharePage, check_name
 
 
-class Sharing:
+class Sharing(Verbs):
     """What ``Memory`` of a thread shares. Each change is audited."""
-
-    scope: Scope
-    actor: Actor
-    limits: Limits
-    redaction: Redaction
-    require_consent: bool | None
-    using: str
 
     def share_with(
         self,
@@ -57,15 +47,11 @@ class Sharing:
             Unsupported: In a host's transaction that is not READ COMMITTED.
         """
         lifecycle.share_with(
-            using=self.using,
-            scope=self.scope,
-            actor=self.actor,
+            **self._who(reason),
             child=self._child(child),
             ids=ids,
-            at=timezone.now(),
             expires_at=expires_at,
             strict=strictness(usual=self.require_consent),
-            reason=self.redaction.text(check_text(reason, "reason")),
         )
 
     def revoke_share(self, child: str | Scope, *, reason: str = "") -> bool:
@@ -80,14 +66,7 @@ class Sharing:
             Invalid: The child is this thread.
             Unsupported: In a host's transaction that is not READ COMMITTED.
         """
-        return lifecycle.revoke_share(
-            using=self.using,
-            scope=self.scope,
-            actor=self.actor,
-            child=self._child(child),
-            at=timezone.now(),
-            reason=self.redaction.text(check_text(reason, "reason")),
-        )
+        return lifecycle.revoke_share(**self._who(reason), child=self._child(child))
 
     def shares(
         self, *, limit: int | None = None, cursor: str | None = None
@@ -104,12 +83,7 @@ class Sharing:
             Invalid: The cursor is none.
             LimitExceeded: ``limit`` is out of its bounds.
         """
-        return recall.list_shares(
-            using=self.using,
-            scope=self.scope,
-            rows=rows_of(self.limits, limit, "list_rows", "limit"),
-            cursor=cursor,
-        )
+        return recall.list_shares(scope=self.scope, **self._page(limit, cursor))
 
     async def ashare_with(
         self,

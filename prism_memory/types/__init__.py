@@ -35,7 +35,7 @@ from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, Sou
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
-from prism_memory.types.ids import uuid7
+from prism_memory.types.ids import NIL, uuid7
 from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.refs import (
     RECORD,
@@ -58,7 +58,6 @@ from prism_memory.types.removals import (
 from prism_memory.types.restored import Derived, Restored
 from prism_memory.types.retention import (
     RETAINED_KINDS,
-    SAID_KINDS,
     Preview,
     Retained,
     Rules,
@@ -83,6 +82,7 @@ from prism_memory.types.traces import (
 )
 from prism_memory.types.vectors import EmbedderIdentity, Role, Vector
 from prism_memory.types.vocabulary import (
+    SAID_KINDS,
     ConsentScope,
     ConsentSource,
     ErasureLevel,
@@ -104,6 +104,7 @@ __all__ = [
     "MAX_ORDINAL",
     "METADATA_DEPTH",
     "NAME_BYTES",
+    "NIL",
     "PORTABLE",
     "RECORD",
     "REF_PATTERN",

@@ -14,6 +14,9 @@ TICK_BITS: Final = 12
 SEED: Final = (1 << TICK_BITS - 1) - 1
 """A millisecond's counter starts anywhere in its lower half, and has the rest left."""
 
+NIL: Final = uuid.UUID(int=0)
+"""Before every other id. Source: RFC 9562, section 5.9."""
+
 
 class Ticks:
     """Numbers that only grow: milliseconds and a counter within each.

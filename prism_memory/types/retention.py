@@ -10,15 +10,18 @@ from typing import Final, TypeVar
 
 from prism_memory.errors import Invalid
 from prism_memory.types.checks import check_bool
-from prism_memory.types.vocabulary import Kind, ScopeLevel, Tier, check_choice
+from prism_memory.types.vocabulary import (
+    SAID_KINDS,
+    Kind,
+    ScopeLevel,
+    Tier,
+    check_choice,
+)
 
 MOST_DAYS: Final = 365_000
 """A thousand years, so that every limit is a date."""
 
 MOST_ENTRIES: Final = 2**63 - 1
-
-SAID_KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
-"""What rules without a kind are about: never the chunks of a corpus (B151)."""
 
 RETAINED_KINDS: Final = (*SAID_KINDS, Kind.CHUNK)
 """What rules may name. Facts go by verbs of their own."""

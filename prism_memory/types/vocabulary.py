@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from prism_memory.errors import Invalid
 
@@ -37,6 +37,11 @@ class Kind(StrEnum):
     TURN = "turn"
     NOTE = "note"
     FACT = "fact"
+
+
+SAID_KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
+"""What is said in a thread. The chunks and facts of a corpus, which may have a thread's
+name, have verbs of their own (B151)."""
 
 
 class Tier(StrEnum):

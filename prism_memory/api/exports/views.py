@@ -36,7 +36,7 @@ class ExportPageView(ScopedView):
     operations = {
         "GET": Operation(
             "export_memories",
-            "Export a page of exactly this scope: what was consented to explicitly.",
+            "Export a page of exactly this scope: what was consented to.",
             Permission.GOVERN,
             answers={HTTPStatus.OK: ExportPageOutput},
             query=ExportPageInput,

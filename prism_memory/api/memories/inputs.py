@@ -24,6 +24,7 @@ from prism_memory.db.languages import LANGUAGES
 from prism_memory.errors import Invalid, LimitExceeded, PermissionDenied
 from prism_memory.lifecycle.entries import consent_source
 from prism_memory.types import (
+    SAID_KINDS,
     Consent,
     ConsentScope,
     ConsentSource,
@@ -35,9 +36,6 @@ from prism_memory.types import (
     SourceRef,
     Tier,
 )
-
-REMEMBERED_KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
-"""Facts and the chunks of documents have verbs of their own."""
 
 REASON_CHARACTERS: Final = 1_000
 
@@ -77,7 +75,7 @@ class EntryInput(StrictInput):
 
     text = Text()
     key = Text(required=False, allow_null=True)
-    kind = Choice("RememberedKind", REMEMBERED_KINDS, required=False)
+    kind = Choice("RememberedKind", SAID_KINDS, required=False)
     tier = Choice("MemoryTier", Tier, required=False)
     namespace = Text(required=False, allow_blank=True)
     partition = Text(required=False, allow_blank=True)

@@ -46,8 +46,8 @@ SELECT id, key
 
 -- name: upsert_records
 -- Sequence numbers follow the caller's order; rows are written, and so locked, in key
--- order only, as by all who lock several, so that none waits for another in a circle. Identical rows
--- stay untouched. ``numbered`` are the ids of the rows whose sequence the caller gave:
+-- order only, as by all who lock several, so that none waits for another in a circle.
+-- Identical rows stay untouched. ``numbered`` are the ids of the rows whose sequence the caller gave:
 -- a number alone might be another row's next one. What has the key that is made of its
 -- words and holds others was corrected: its old words do not come back under that key.
 -- ``was_held`` is asked of the row as it was: it may just have left a held source. That

@@ -20,15 +20,15 @@ from prism_memory.lifecycle.removal import (
     announce_invalidation,
     delete_bodies,
 )
-from prism_memory.types import RECORD, Actor, TombstoneReason
+from prism_memory.types import NIL, RECORD, Actor, TombstoneReason
 
 PAGE: Final = 1_000
 """Records of one transaction."""
 
 START: Final[Mapping[str, Any]] = {
-    "after_scope": str(uuid.UUID(int=0)),
+    "after_scope": str(NIL),
     "after_sequence": str(-(2**63)),
-    "after_id": str(uuid.UUID(int=0)),
+    "after_id": str(NIL),
 }
 """Where the first page begins."""
 

@@ -14,7 +14,13 @@ from prism_memory.errors import Invalid
 from prism_memory.lifecycle.registry import ERASURE, WithScope
 from prism_memory.models import LegalHold, Record, Source
 from prism_memory.models import Scope as ScopeRow
-from prism_memory.types import SCOPE_NAMESPACE, ErasureLevel, Scope, check_name
+from prism_memory.types import (
+    SCOPE_NAMESPACE,
+    ErasureLevel,
+    Scope,
+    check_name,
+    record_ref,
+)
 
 SCOPE_LEVELS: Final = (
     ErasureLevel.TENANT,
@@ -160,7 +166,7 @@ def find(
     if record_id is not None:
         rows = Record.objects.using(using).filter(scope_id=scope.id)
         there = rows.filter(tenant=scope.tenant, id=record_id).exists()
-        return Target(ErasureLevel.RECORD, f"record:{record_id}", scope, there)
+        return Target(ErasureLevel.RECORD, record_ref(record_id), scope, there)
     if source_key is not None:
         return _source(using, scope, check_name(source_key, "source"))
     target = Target(scope_level(scope), f"scope:{scope.id}", scope)

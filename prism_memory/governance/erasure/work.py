@@ -34,7 +34,7 @@ from prism_memory.governance.erasure.target import Target
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import Run
 from prism_memory.models import Scope as ScopeRow
-from prism_memory.types import Actor, Erased
+from prism_memory.types import NIL, Actor, Erased
 
 SCOPES: Final = ScopeRow._meta.db_table  # noqa: SLF001 - Django has no other name for it
 
@@ -66,7 +66,7 @@ class Work:
             if self.target.is_scope:
                 while patiently(self.using, self._named):
                     pass
-                after: uuid.UUID | None = uuid.UUID(int=0)
+                after: uuid.UUID | None = NIL
                 while after is not None:
                     after = patiently(self.using, partial(self._places, after))
             if receipt := patiently(self.using, self._end):
@@ -178,7 +178,7 @@ class Work:
             locked = places.lock_places(
                 using=self.using,
                 target=self.target,
-                after=uuid.UUID(int=0),
+                after=NIL,
                 rows=None,
             )
             return [row["id"] for row in locked if not row["covered"]]

@@ -26,12 +26,11 @@ from prism_memory.governance.retention.due import (
 from prism_memory.governance.retention.policies import rules_of
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import RetentionPolicy, Run
-from prism_memory.types import Actor
+from prism_memory.types import NIL, Actor
 
 SCOPES: Final = 100
 """Scopes that one query looks at."""
 
-FIRST: Final = uuid.UUID(int=0)
 LAST: Final = uuid.UUID(int=2**128 - 1)
 
 
@@ -47,7 +46,7 @@ class Place:
     def of(cls, cursor: Mapping[str, Any]) -> Place:
         """Return the place in a run's cursor; the first where it has none."""
         if "scope" not in cursor:
-            return cls(FIRST)
+            return cls(NIL)
         scope, record_id = uuid.UUID(cursor["scope"]), uuid.UUID(cursor["id"])
         return cls(scope, cursor["sequence"], record_id)
 

@@ -12,10 +12,10 @@ from prism_memory.db.local import limited
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import DeadlineExceeded
 from prism_memory.governance.retention.due import ask, parameters
-from prism_memory.governance.retention.page import FIRST, SCOPES
+from prism_memory.governance.retention.page import SCOPES
 from prism_memory.governance.retention.policies import list_policies, rules_of
 from prism_memory.models import RetentionPolicy
-from prism_memory.types import Preview, Rules, Scope, ScopePreview
+from prism_memory.types import NIL, Preview, Rules, Scope, ScopePreview
 
 SHOWN_SCOPES: Final = 100
 SECONDS: Final = 10.0
@@ -111,7 +111,7 @@ def _pages(
     using: str, given: dict[str, Any], end: float
 ) -> Iterator[tuple[int, list[ScopePreview]]]:
     """Yield how many scopes were counted, and those where anything is due."""
-    after = FIRST
+    after = NIL
     while True:
         left = end - time.monotonic()
         if left <= 0:

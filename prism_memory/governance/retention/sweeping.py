@@ -20,11 +20,11 @@ from prism_memory import runs
 from prism_memory.db.tenancy import acting_for
 from prism_memory.errors import Conflict
 from prism_memory.governance.retention.listing import KIND
-from prism_memory.governance.retention.page import FIRST, PolicyChanged, Work, do_page
+from prism_memory.governance.retention.page import PolicyChanged, Work, do_page
 from prism_memory.governance.retention.policies import enabled_policies
 from prism_memory.models import RetentionPolicy
 from prism_memory.models.choices import RunState
-from prism_memory.types import Actor
+from prism_memory.types import NIL, Actor
 
 RUN_SECONDS: Final = 10.0
 """A request sweeps so long at most; the next one, or beat, goes on from there."""
@@ -101,7 +101,7 @@ def sweep_all(
             one = sweep(using=using, policy=policy, actor=actor, batch=batch, end=end)
             swept.append(one)
             if one.ended == "unfinished":
-                return Pass(tuple(swept), position or ("", FIRST))
+                return Pass(tuple(swept), position or ("", NIL))
             if one.ended == "elsewhere":
                 return Pass(tuple(swept))
             position = (tenant, policy.id)

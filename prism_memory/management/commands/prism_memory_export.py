@@ -36,8 +36,8 @@ class Command(MemoryCommand):
     help = """\
 Export all that lies at and below a scope, as JSON lines in the storage of
 PRISM_MEMORY['EXPORT_STORAGE'], with a manifest that holds counts and SHA-256. Only what
-was consented to explicitly and is not withheld; redacted once more. An export that was
-stopped goes on where it was.
+was consented to and is not withheld; redacted once more. An export that was stopped
+goes on where it was.
 """
     examples = """\
 examples:
