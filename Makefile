@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test lint types lock clean
+.PHONY: help install demo serve test lint types docs lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -37,6 +37,12 @@ lint: $(STAMP)  ## Style, format, import contracts, migrations and system checks
 
 types: $(STAMP)  ## mypy, strict
 	@$(BIN)/nox -s types
+
+docs: $(STAMP)  ## Write docs/settings.md and docs/openapi.yaml anew, from the code
+	@$(BIN)/python -m docs.generate
+	@$(BIN)/python manage.py spectacular --validate --fail-on-warn \
+		--urlconf prism_memory.api.urls \
+		--generator-class prism_memory.api.openapi.Generator --file docs/openapi.yaml
 
 lock: $(STAMP)  ## Resolve requirements.lock anew, for Python 3.11 to 3.14
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet uv

@@ -46,7 +46,7 @@ def test_a_declaration_is_seen_on_the_class() -> None:
 
 
 def test_the_page_of_settings_says_what_is_declared() -> None:
-    """Write it anew with ``python -m docs.generate``."""
+    """After a change, ``make docs`` writes it anew."""
     page = (PAGES / "settings.md").read_text("utf-8")
     assert page == settings_page()
     for setting in DECLARED:

@@ -27,7 +27,7 @@ GENERATE = {
 
 
 def test_the_committed_document_is_the_present_one() -> None:
-    """After a change: see docs/rest.md for the command that writes it anew."""
+    """After a change, ``make docs`` writes it anew."""
     out = io.StringIO()
     call_command("spectacular", stdout=out, **GENERATE)
 
