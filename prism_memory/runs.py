@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -108,6 +108,18 @@ def take_up(*, using: str, tenant: str, run_id: uuid.UUID, at: dt.datetime) -> R
         message = "The same work was begun anew meanwhile."
         raise Conflict(message) from None
     return run
+
+
+def left_alone(
+    *, using: str, kind: str, tenants: Iterable[str], since: dt.datetime
+) -> Iterator[Run]:
+    """Yield running work without a sign of life since then. A query for each tenant."""
+    for tenant in tenants:
+        rows = Run.objects.using(using).filter(tenant=tenant, kind=kind)
+        silent = rows.filter(state=RunState.RUNNING, heartbeat_at__lt=since)
+        with acting_for(tenant):
+            found = list(silent.order_by("id"))
+        yield from found
 
 
 def advance(

@@ -9,11 +9,31 @@ from typing import Any, Final
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin.readonly import ReadOnlyAdmin
 from prism_memory.errors import NotVisible, PrismMemoryError
 
 TEMPLATE: Final = "admin/prism_memory/ask.html"
+REASON_CHARACTERS: Final = 500
+
+
+class ReasonField(forms.CharField):
+    """Why somebody governs a record. It goes to the audit, so it holds no content."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label=_("Reason"),
+            max_length=REASON_CHARACTERS,
+            help_text=_("For the audit. Do not put any of the words into it."),
+            widget=forms.TextInput(attrs={"size": 60}),
+        )
+
+
+class ReasonForm(forms.Form):
+    """What a deed needs that asks for nothing else."""
+
+    reason = ReasonField()
 
 
 @dataclass(frozen=True)
@@ -31,7 +51,7 @@ class Ask:
 
     question: object
     label: object
-    effect: Sequence[object]
+    effect: Sequence[object] = ()
     about: object = ""
     danger: bool = False
     refused: bool = False

@@ -17,13 +17,12 @@ from django.utils.translation import ngettext
 
 from prism_memory import lifecycle
 from prism_memory.admin import links
-from prism_memory.admin.asking import TEMPLATE, Ask, Told
+from prism_memory.admin.asking import TEMPLATE, Ask, ReasonForm, Told
 from prism_memory.admin.characters import shown
 from prism_memory.admin.consent import may as may_consent
-from prism_memory.admin.forget import may_forget
+from prism_memory.admin.forget import may_forget, went
 from prism_memory.admin.parts import Place
 from prism_memory.admin.readonly import actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.tabs import tabs
 from prism_memory.admin.using import using
 from prism_memory.errors import LimitExceeded
@@ -52,10 +51,6 @@ VERBS: Final[dict[str, tuple[Any, Any, Any]]] = {
 }
 
 
-class ChosenForm(forms.Form):
-    reason = ReasonField()
-
-
 def verbs(request: HttpRequest) -> list[tuple[str, Any]]:
     """Return name and label of what somebody may do to chosen records."""
     may = {"forget": may_forget(request), "revoke": may_consent(request, grant=False)}
@@ -77,7 +72,7 @@ def chosen_view(page: RecordsAdmin, request: HttpRequest, place: Place) -> HttpR
         many = _("Choose 256 records at most.")
         messages.error(request, many if found else _("No record was chosen."))
         return HttpResponseRedirect(back)
-    form = ChosenForm(request.POST if "do" in request.POST else None)
+    form = ReasonForm(request.POST if "do" in request.POST else None)
     effect, refused = (
         _forgets(scope, found) if verb == "forget" else (_revokes(scope, found))
     )
@@ -168,12 +163,7 @@ def _act(
     }
     with Told(request):
         if verb == "forget":
-            done = lifecycle.forget(**own, ids=ids)
-            text = ngettext(
-                "%(deleted)s record was deleted; holds keep %(kept)s.",
-                "%(deleted)s records were deleted; holds keep %(kept)s.",
-                done.deleted,
-            ) % {"deleted": done.deleted, "kept": len(done.kept)}
+            text = went(lifecycle.forget(**own, ids=ids))
         else:
             with transaction.atomic(using=using()):
                 for record_id in ids:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from django import forms
 from django.contrib import messages
@@ -14,17 +15,35 @@ from django.utils.translation import ngettext
 
 from prism_memory import lifecycle
 from prism_memory.admin import links
+from prism_memory.admin.asking import Ask, ReasonField, Told, ask
 from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
-from prism_memory.errors import LimitExceeded, NotVisible, Unsupported
+from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.tombstones import closure
 from prism_memory.models import Record, Tombstone
 from prism_memory.types import TombstoneReason, record_ref
 
 if TYPE_CHECKING:
     from prism_memory.admin.records import RecordsAdmin
+
+
+GRANT: Final = Ask(
+    _("Grant consent?"),
+    _("Grant"),
+    about=_(
+        "The record is shown to its agents again, unless something else withholds it."
+    ),
+)
+REVOKE: Final = Ask(
+    _("Revoke consent?"),
+    _("Revoke"),
+    about=_(
+        "The record disappears from every recall, list and export at once. Nothing is"
+        " deleted."
+    ),
+    danger=True,
+)
 
 
 class ConsentForm(forms.Form):
@@ -69,20 +88,15 @@ def consent_view(
         raise Http404
     if not may(request, grant=wished == "1"):
         raise PermissionDenied
-    effect, refused = _effect(record, grant=wished == "1")
     if request.method == "POST" and form.is_valid():
         return _change(request, record, form)
-    context = page.row_context(request, record) | {
-        "form": form,
-        "grant": wished == "1",
-        "effect": effect,
-        "refused": refused,
-    }
-    return page.answer(request, "admin/prism_memory/consent.html", context)
+    words = GRANT if wished == "1" else REVOKE
+    effect = [_effect(record, grant=wished == "1")]
+    return ask(page, request, record, form, replace(words, effect=effect))
 
 
-def _effect(record: Record, *, grant: bool) -> tuple[str, bool]:
-    """Return what else changes, and whether it is too much to be done at once."""
+def _effect(record: Record, *, grant: bool) -> str:
+    """Return what else changes."""
     root = record_ref(record.id)
     if grant:
         lifted = Tombstone.objects.using(using()).filter(
@@ -92,12 +106,12 @@ def _effect(record: Record, *, grant: bool) -> tuple[str, bool]:
             hold=False,
             cleared_at=None,
         )
-        return _lifts(lifted.exclude(target_ref=root).count()), False
+        return _lifts(lifted.exclude(target_ref=root).count())
     try:
         refs = closure(using=using(), tenant=record.tenant, roots=[root])
     except LimitExceeded:
-        return str(_("Very many records derive from it; all are blocked too.")), False
-    return blocks(len(refs) - 1), False
+        return str(_("Very many records derive from it; all are blocked too."))
+    return blocks(len(refs) - 1)
 
 
 def blocks(count: int) -> str:
@@ -125,7 +139,7 @@ def _lifts(count: int) -> str:
 
 def _change(request: HttpRequest, record: Record, form: ConsentForm) -> HttpResponse:
     grant = form.cleaned_data["visible"]
-    try:
+    with Told(request) as told:
         lifecycle.set_consent(
             using=using(),
             scope=record.scope.value,
@@ -135,11 +149,7 @@ def _change(request: HttpRequest, record: Record, form: ConsentForm) -> HttpResp
             visible=grant,
             reason=form.cleaned_data["reason"],
         )
-    except NotVisible:
-        raise Http404 from None
-    except (LimitExceeded, Unsupported) as error:
-        messages.error(request, str(error))
-    else:
+    if not told.refused:
         done = _("Consent was granted.") if grant else _("Consent was revoked.")
         messages.success(request, done)
     return HttpResponseRedirect(links.row_page(record))

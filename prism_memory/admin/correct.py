@@ -13,11 +13,11 @@ from django.views.decorators.debug import sensitive_variables
 
 from prism_memory import lifecycle
 from prism_memory.admin import links
+from prism_memory.admin.asking import ReasonField
 from prism_memory.admin.consent import blocks
 from prism_memory.admin.content import visible_content
 from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
 from prism_memory.conf import Limits, settings
 from prism_memory.errors import (

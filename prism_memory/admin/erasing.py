@@ -14,10 +14,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from prism_memory.admin import links
+from prism_memory.admin.asking import ReasonField
 from prism_memory.admin.badges import number
 from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import ReadOnlyAdmin, actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
 from prism_memory.errors import Conflict, Misconfigured, Unsupported
 from prism_memory.governance import erasure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
@@ -13,12 +14,11 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from prism_memory.admin import links
+from prism_memory.admin.asking import Ask, ReasonField, ReasonForm, Told, ask
 from prism_memory.admin.characters import shown
 from prism_memory.admin.parts import Section, Tool
 from prism_memory.admin.readonly import actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
-from prism_memory.errors import Conflict, Misconfigured, NotVisible
 from prism_memory.governance import export_removal, exports
 from prism_memory.governance.export_state import KIND
 from prism_memory.models import Run, Scope
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
 MOST_COUNTED: Final = 1_000
 
+REMOVE: Final = Ask(
+    _("Remove the files of this export?"),
+    _("Remove"),
+    about=_("The memories themselves stay. This cannot be undone."),
+    danger=True,
+)
+
 
 class ExportForm(forms.Form):
     include_unconsented = forms.BooleanField(
@@ -37,10 +44,6 @@ class ExportForm(forms.Form):
         help_text=_("The data subject's legal copy. The audit says so."),
     )
     compress = forms.BooleanField(required=False, label=_("Write gzip"))
-    reason = ReasonField()
-
-
-class DeleteForm(forms.Form):
     reason = ReasonField()
 
 
@@ -87,7 +90,7 @@ def _effect(row: Scope) -> str:
 
 
 def _start(request: HttpRequest, row: Scope, form: forms.Form) -> HttpResponse:
-    try:
+    with Told(request) as told:
         state = exports.start_export(
             using=using(),
             scope=row.value,
@@ -95,10 +98,7 @@ def _start(request: HttpRequest, row: Scope, form: forms.Form) -> HttpResponse:
             at=timezone.now(),
             **form.cleaned_data,
         )
-    except NotVisible:
-        raise Http404 from None
-    except Conflict as error:
-        messages.error(request, str(error))
+    if told.refused:
         return HttpResponseRedirect(links.row_page(row))
     messages.success(request, _("A worker writes it; this page tells how far it is."))
     return HttpResponseRedirect(links.row_page(Run(id=state.id, tenant=row.tenant)))
@@ -122,19 +122,25 @@ def delete_view(page: RunsAdmin, request: HttpRequest, row: Run) -> HttpResponse
         raise PermissionDenied
     if not has_files(row):
         raise Http404
-    form = DeleteForm(request.POST or None)
+    form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         return _delete(request, row, form.cleaned_data["reason"])
-    context = page.row_context(request, row) | {
-        "form": form,
-        "running": row.finished_at is None,
-        "files": len(row.cursor.get("parts", ())),
-    }
-    return page.answer(request, "admin/prism_memory/export_delete.html", context)
+    return ask(page, request, row, form, replace(REMOVE, effect=_removes(row)))
+
+
+def _removes(row: Run) -> list[object]:
+    """Return in words what goes with the files of an export."""
+    count = len(row.cursor.get("parts", ()))
+    text = ngettext(
+        "This removes %(count)s part.", "This removes %(count)s parts.", count
+    )
+    told: list[object] = [text % {"count": count}]
+    running = row.finished_at is None
+    return [_("It still runs, and ends with that."), *told] if running else told
 
 
 def _delete(request: HttpRequest, row: Run, reason: str) -> HttpResponse:
-    try:
+    with Told(request) as told:
         export_removal.delete_run(
             using=using(),
             tenant=row.tenant,
@@ -143,9 +149,7 @@ def _delete(request: HttpRequest, row: Run, reason: str) -> HttpResponse:
             at=timezone.now(),
             reason=reason,
         )
-    except Misconfigured as error:
-        messages.error(request, str(error))
-    else:
+    if not told.refused:
         messages.success(request, _("Its files are removed."))
     return HttpResponseRedirect(links.row_page(row))
 

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from prism_memory import lifecycle
 from prism_memory.admin import links
+from prism_memory.admin.asking import Ask, ReasonField, Told, ask
 from prism_memory.admin.holding import hold_tools, in_force
 from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
-from prism_memory.errors import (
-    Conflict,
-    Invalid,
-    LimitExceeded,
-    NotVisible,
-    Unsupported,
-)
+from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.governed import is_held
 from prism_memory.lifecycle.removal import held_records
 from prism_memory.lifecycle.tombstones import closure
@@ -36,7 +29,10 @@ from prism_memory.types import Forgotten, record_ids, record_ref
 if TYPE_CHECKING:
     from prism_memory.admin.records import RecordsAdmin
 
-REFUSED: Final = (Conflict, Invalid, LimitExceeded, Unsupported)
+ABOUT: Final = _(
+    "Its body is deleted from this database. This cannot be undone, and what was shown"
+    " before cannot be taken back."
+)
 
 
 class ForgetForm(forms.Form):
@@ -75,12 +71,15 @@ def forget_view(
     effect, refused = _effect(record)
     if request.method == "POST" and form.is_valid() and not refused:
         return _forget(request, record, form)
-    context = page.row_context(request, record) | {
-        "form": form,
-        "effect": effect,
-        "refused": refused,
-    }
-    return page.answer(request, "admin/prism_memory/forget.html", context)
+    words = Ask(
+        _("Forget this record?"),
+        _("Forget"),
+        [effect],
+        about=ABOUT,
+        danger=True,
+        refused=refused,
+    )
+    return ask(page, request, record, form, words)
 
 
 def _effect(record: Record) -> tuple[str, bool]:
@@ -117,26 +116,29 @@ def deletes(count: int, kept: int) -> str:
 
 
 def _forget(request: HttpRequest, record: Record, form: forms.Form) -> HttpResponse:
-    done = _try(
-        request,
-        lifecycle.forget,
-        record,
-        ids=[record.id],
-        hold=form.cleaned_data["hold"],
-        reason=form.cleaned_data["reason"],
-    )
-    if done is None:
+    with Told(request) as told:
+        done = lifecycle.forget(
+            using=using(),
+            scope=record.scope.value,
+            actor=actor(request),
+            ids=[record.id],
+            at=timezone.now(),
+            hold=form.cleaned_data["hold"],
+            reason=form.cleaned_data["reason"],
+        )
+    if told.refused:
         return HttpResponseRedirect(links.row_page(record))
-    messages.success(request, _told(done))
-    if done.deleted and record.id not in done.kept:
-        wish = links.tenant_wish(record.tenant) | {"scope": str(record.scope_id)}
-        return HttpResponseRedirect(links.list_page(Record, **wish))
-    return HttpResponseRedirect(links.row_page(record))
-
-
-def _told(done: Forgotten) -> str:
     if not done.deleted and done.blocked:
-        return str(_("It is hidden, and its body is kept for the hold."))
+        messages.success(request, _("It is hidden, and its body is kept for the hold."))
+        return HttpResponseRedirect(links.row_page(record))
+    messages.success(request, went(done))
+    if record.id in done.kept:
+        return HttpResponseRedirect(links.row_page(record))
+    return HttpResponseRedirect(records_beside(record))
+
+
+def went(done: Forgotten) -> str:
+    """Return in words what a forgetting deleted."""
     text = ngettext(
         "%(deleted)s record was deleted; holds keep %(kept)s.",
         "%(deleted)s records were deleted; holds keep %(kept)s.",
@@ -145,23 +147,7 @@ def _told(done: Forgotten) -> str:
     return text % {"deleted": done.deleted, "kept": len(done.kept)}
 
 
-def _try(
-    request: HttpRequest,
-    verb: Callable[..., Any],
-    record: Record,
-    **given: Any,  # noqa: ANN401 - as the verb has them
-) -> Any:  # noqa: ANN401 - what the verb returns
-    """Return what a verb did, or None after the page was told why not."""
-    try:
-        return verb(
-            using=using(),
-            scope=record.scope.value,
-            actor=actor(request),
-            at=timezone.now(),
-            **given,
-        )
-    except NotVisible:
-        raise Http404 from None
-    except REFUSED as error:
-        messages.error(request, str(error))
-        return None
+def records_beside(record: Record) -> str:
+    """Return the list of the records of its scope: it itself is gone."""
+    wish = links.tenant_wish(record.tenant) | {"scope": str(record.scope_id)}
+    return links.list_page(Record, **wish)

@@ -15,12 +15,11 @@ from django.utils.translation import ngettext
 
 from prism_memory import lifecycle
 from prism_memory.admin import links
-from prism_memory.admin.asking import Ask, Told, ask
+from prism_memory.admin.asking import Ask, ReasonField, Told, ask
 from prism_memory.admin.badges import NOTHING, moment, number
 from prism_memory.admin.characters import shown
 from prism_memory.admin.parts import Section, Tool
 from prism_memory.admin.readonly import ReadOnlyAdmin, actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
 from prism_memory.models import LegalHold, Record, Scope, Source
 from prism_memory.types import NAME_BYTES, HoldLevel, record_ref

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
-from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory import lifecycle
 from prism_memory.admin import links
+from prism_memory.admin.asking import Ask, ReasonForm, Told, ask
 from prism_memory.admin.badges import badge, moment
 from prism_memory.admin.characters import shown
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
@@ -22,10 +23,8 @@ from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Section, Tool
 from prism_memory.admin.readonly import actor
 from prism_memory.admin.refs import row_of
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
-from prism_memory.errors import Conflict, NotVisible, Unsupported
 from prism_memory.models import LegalHold
 from prism_memory.models.choices import HoldLevelChoice
 from prism_memory.types import Scope as ScopeValue
@@ -45,8 +44,7 @@ class HoldFilter(FilterForm):
         return rows
 
 
-class ReleaseForm(forms.Form):
-    reason = ReasonField()
+RELEASE: Final = Ask(_("Release this hold?"), _("Release"), danger=True)
 
 
 @admin.register(LegalHold)
@@ -119,18 +117,14 @@ class HoldsAdmin(TenantAdmin):
         row = self.object_or_404(request, object_id)
         if not _may_release(request):
             raise PermissionDenied
-        form = ReleaseForm(request.POST or None)
+        form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             return _release(request, row, form.cleaned_data["reason"])
-        context = self.row_context(request, row) | {
-            "form": form,
-            "others": _others(row),
-        }
-        return self.answer(request, "admin/prism_memory/hold_release.html", context)
+        return ask(self, request, row, form, replace(RELEASE, effect=[_effect(row)]))
 
 
 def _release(request: HttpRequest, row: LegalHold, reason: str) -> HttpResponse:
-    try:
+    with Told(request) as told:
         lifecycle.release(
             using=using(),
             scope=ScopeValue(row.tenant),  # above whatever it is on
@@ -139,11 +133,7 @@ def _release(request: HttpRequest, row: LegalHold, reason: str) -> HttpResponse:
             at=timezone.now(),
             reason=reason,
         )
-    except NotVisible:
-        raise Http404 from None
-    except (Conflict, Unsupported) as error:
-        messages.error(request, str(error))
-    else:
+    if not told.refused:
         messages.success(request, _("The hold was released."))
     return HttpResponseRedirect(links.row_page(row))
 
@@ -152,12 +142,17 @@ def _may_release(request: HttpRequest) -> bool:
     return bool(request.user.has_perm("prism_memory.change_legalhold"))
 
 
-def _others(row: LegalHold) -> bool:
-    """Tell whether another hold stands on the same."""
+def _effect(row: LegalHold) -> object:
+    """Return what the end of a hold changes. One query."""
     rows = LegalHold.objects.using(using()).filter(
         tenant=row.tenant, target_ref=row.target_ref, released_at=None
     )
-    return rows.exclude(id=row.id).exists()
+    if rows.exclude(id=row.id).exists():
+        return _("Other holds on the same stand, so it stays kept.")
+    return _(
+        "What it is on can be deleted again, unless a hold above it stands. Nothing is"
+        " deleted now."
+    )
 
 
 def _told(row: LegalHold) -> object:

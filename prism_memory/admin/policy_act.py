@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,9 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import links
+from prism_memory.admin.asking import Ask, ReasonForm, ask
 from prism_memory.admin.policy_form import effect_of
 from prism_memory.admin.readonly import actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.sweeping import sweep_now
 from prism_memory.admin.using import using
 from prism_memory.errors import NotVisible
@@ -26,10 +25,6 @@ from prism_memory.types import Scope
 
 if TYPE_CHECKING:
     from prism_memory.admin.policies import PoliciesAdmin
-
-
-class ActForm(forms.Form):
-    reason = ReasonField()
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,7 @@ def act_view(
     act = ACTS[verb]
     if not request.user.has_perm(f"prism_memory.{act.permission}"):
         raise PermissionDenied
-    form = ActForm(request.POST or None)
+    form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         if verb == "sweep":
             return sweep_now(request, row, form.cleaned_data["reason"])
@@ -108,12 +103,8 @@ def act_view(
         wish = links.tenant_wish(row.tenant)
         listed = links.list_page(RetentionPolicy, **wish)
         return HttpResponseRedirect(listed if gone else links.row_page(row))
-    context = page.row_context(request, row) | {
-        "form": form,
-        "act": act,
-        "effect": act.effect(row),
-    }
-    return page.answer(request, "admin/prism_memory/policy_act.html", context)
+    words = Ask(act.question, act.label, [act.effect(row)], danger=True)
+    return ask(page, request, row, form, words)
 
 
 def _do(request: HttpRequest, row: RetentionPolicy, verb: str, reason: str) -> None:

@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from prism_memory.admin import links
+from prism_memory.admin.asking import ReasonField
 from prism_memory.admin.characters import shown
 from prism_memory.admin.filters import ExactNameField
 from prism_memory.admin.readonly import actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.tabs import tabs
 from prism_memory.admin.tenanted import chosen
 from prism_memory.admin.using import using

@@ -16,6 +16,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import keyset, links
+from prism_memory.admin.asking import ReasonForm
 from prism_memory.admin.badges import badge, badges, moment
 from prism_memory.admin.characters import marked, shown
 from prism_memory.admin.chosen import chosen_view, verbs
@@ -42,7 +43,7 @@ from prism_memory.admin.release import (
     release_tools,
     release_view,
 )
-from prism_memory.admin.reveal import RevealForm, parts_shown, reveal_view
+from prism_memory.admin.reveal import parts_shown, reveal_view
 from prism_memory.admin.scopes import scope_link
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
@@ -213,7 +214,7 @@ class RecordsAdmin(TenantAdmin):
                 reasons(row, timezone.now(), is_edited=bool(edited([row])))
             ),
             "may_reveal": request.user.has_perm("prism_memory.reveal_record"),
-            "reveal_form": RevealForm(),
+            "reveal_form": ReasonForm(),
             "reveal_page": links.row_page(row, "reveal"),
         }
 

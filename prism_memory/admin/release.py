@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from django import forms
@@ -15,16 +16,16 @@ from django.utils.translation import ngettext
 
 from prism_memory import lifecycle
 from prism_memory.admin import links
-from prism_memory.admin.asking import Ask, Told, ask
+from prism_memory.admin.asking import Ask, ReasonField, Told, ask
+from prism_memory.admin.forget import records_beside, went
 from prism_memory.admin.holding import over
 from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
 from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.tombstones import closure
 from prism_memory.models import Record, Tombstone
-from prism_memory.types import Forgotten, TombstoneReason, record_ids, record_ref
+from prism_memory.types import TombstoneReason, record_ids, record_ref
 
 if TYPE_CHECKING:
     from prism_memory.admin.records import RecordsAdmin
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 FORGET: Final = Ask(
     _("Forget this record for good?"),
     _("Forget for good"),
-    (),
     about=_(
         "Its body was kept by a forgetting. It is deleted from this database now; this"
         " cannot be undone."
@@ -42,7 +42,6 @@ FORGET: Final = Ask(
 SHOW: Final = Ask(
     _("Show this record again?"),
     _("Show again"),
-    (),
     about=_(
         "It was hidden and kept by a forgetting, which ends. It is recalled, listed and"
         " exported again, unless something else withholds it."
@@ -120,12 +119,8 @@ def release_view(
     effect, refused = _shows(record) if restore else _forgets(record)
     if request.method == "POST" and form.is_valid() and not refused:
         return _release(request, record, form)
-    words = SHOW if restore else FORGET
-    return ask(page, request, record, form, _with(words, effect, refused=refused))
-
-
-def _with(words: Ask, effect: str, *, refused: bool) -> Ask:
-    return Ask(**{**vars(words), "effect": [effect], "refused": refused})
+    words = replace(SHOW if restore else FORGET, effect=[effect], refused=refused)
+    return ask(page, request, record, form, words)
 
 
 def _shows(record: Record) -> tuple[str, bool]:
@@ -180,15 +175,5 @@ def _release(request: HttpRequest, record: Record, form: ReleaseForm) -> HttpRes
         if not told.refused:
             messages.success(request, _("It is released, and no longer hidden by it."))
         return HttpResponseRedirect(links.row_page(record))
-    messages.success(request, _gone(done))
-    wish = links.tenant_wish(record.tenant) | {"scope": str(record.scope_id)}
-    return HttpResponseRedirect(links.list_page(Record, **wish))
-
-
-def _gone(done: Forgotten) -> str:
-    text = ngettext(
-        "%(deleted)s record was deleted; holds keep %(kept)s.",
-        "%(deleted)s records were deleted; holds keep %(kept)s.",
-        done.deleted,
-    )
-    return text % {"deleted": done.deleted, "kept": len(done.kept)}
+    messages.success(request, went(done))
+    return HttpResponseRedirect(records_beside(record))

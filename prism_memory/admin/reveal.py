@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django import forms
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -13,6 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from prism_memory import audit
 from prism_memory.admin import links
+from prism_memory.admin.asking import ReasonForm
 from prism_memory.admin.characters import shown
 from prism_memory.admin.content import Content, withheld_content
 from prism_memory.admin.readonly import actor, private
@@ -22,24 +22,6 @@ from prism_memory.types import record_ref
 
 if TYPE_CHECKING:
     from prism_memory.admin.records import RecordsAdmin
-
-REASON_CHARACTERS = 500
-
-
-class ReasonField(forms.CharField):
-    """Why somebody governs a record. It goes to the audit, so it holds no content."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            label=_("Reason"),
-            max_length=REASON_CHARACTERS,
-            help_text=_("For the audit. Do not put any of the words into it."),
-            widget=forms.TextInput(attrs={"size": 60}),
-        )
-
-
-class RevealForm(forms.Form):
-    reason = ReasonField()
 
 
 def parts_shown(content: Content) -> list[tuple[object, object]]:
@@ -63,7 +45,7 @@ def reveal_view(
     They are rendered inside the transaction that holds the audit event, and sent only
     once it has committed: no event, no words.
     """
-    form = RevealForm(request.POST)
+    form = ReasonForm(request.POST)
     if not form.is_valid():
         context = page.row_context(request, record)
         context |= {

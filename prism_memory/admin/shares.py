@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
-from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from prism_memory import lifecycle
 from prism_memory.admin import links
+from prism_memory.admin.asking import Ask, ReasonForm, Told, ask
 from prism_memory.admin.badges import badge, moment, number
 from prism_memory.admin.characters import shown
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.readonly import actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
-from prism_memory.errors import Unsupported
 from prism_memory.models import ShareGrant, ShareGrantItem
 from prism_memory.types import record_ref
 
@@ -47,8 +47,12 @@ class ShareFilter(FilterForm):
         return super().narrow(rows).filter(states[self.cleaned_data["state"]])
 
 
-class RevokeForm(forms.Form):
-    reason = ReasonField()
+REVOKE: Final = Ask(
+    _("Revoke this share?"),
+    _("Revoke"),
+    about=_("Nothing is deleted, and it can be shared again."),
+    danger=True,
+)
 
 
 @admin.register(ShareGrant)
@@ -143,20 +147,15 @@ class SharesAdmin(TenantAdmin):
         row = self.object_or_404(request, object_id)
         if not _may_revoke(request):
             raise PermissionDenied
-        form = RevokeForm(request.POST or None)
+        form = ReasonForm(request.POST or None)
         if request.method == "POST" and form.is_valid():
             return self._revoke(request, row, form.cleaned_data["reason"])
-        context = self.row_context(request, row) | {
-            "form": form,
-            "effect": _effect(len(_items(row))),
-            "child": shown(str(row.child)),
-        }
-        return self.answer(request, "admin/prism_memory/share_revoke.html", context)
+        return ask(self, request, row, form, replace(REVOKE, effect=_effect(row)))
 
     def _revoke(
         self, request: HttpRequest, row: ShareGrant, reason: str
     ) -> HttpResponse:
-        try:
+        with Told(request) as told:
             lifecycle.revoke_share(
                 using=using(),
                 scope=row.parent.value,
@@ -165,8 +164,7 @@ class SharesAdmin(TenantAdmin):
                 at=timezone.now(),
                 reason=reason,
             )
-        except Unsupported as error:
-            messages.error(request, str(error))
+        if told.refused:
             return HttpResponseRedirect(links.row_page(row))
         messages.success(request, _("The share was revoked."))
         wish = links.tenant_wish(row.tenant)
@@ -191,10 +189,13 @@ def _items(row: ShareGrant) -> list[tuple[int, Any]]:
     return list(found.values_list("position", "record_id"))
 
 
-def _effect(count: int) -> str:
+def _effect(row: ShareGrant) -> list[object]:
+    """Return with whom it is shared, and what is recalled no more. One query."""
+    count = len(_items(row))
     text = ngettext(
         "It recalls %(count)s record of the other thread no more.",
         "It recalls %(count)s records of the other thread no more.",
         count,
     )
-    return text % {"count": count}
+    child = format_html("{} {}", _("It is shared with"), shown(str(row.child)))
+    return [child, text % {"count": count}]

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 
 from prism_memory import access, lifecycle
 from prism_memory.admin import links
-from prism_memory.admin.asking import Ask, ask
+from prism_memory.admin.asking import Ask, ReasonField, ask
 from prism_memory.admin.audit import LocalTimeField
 from prism_memory.admin.badges import moment
 from prism_memory.admin.characters import shown
@@ -24,7 +24,6 @@ from prism_memory.admin.content import reader
 from prism_memory.admin.filters import ExactNameField
 from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import ReadOnlyAdmin, actor
-from prism_memory.admin.reveal import ReasonField
 from prism_memory.admin.using import using
 from prism_memory.errors import NotVisible, PrismMemoryError
 from prism_memory.lifecycle.share import check_expiry, check_ids, check_threads

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import time
 import uuid
-from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from prism_memory import models, runs, signals
-from prism_memory.db.tenancy import acting_for, for_tenant
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible
 from prism_memory.governance import export_files as files
 from prism_memory.governance.export_run import Exporting, Now
@@ -224,14 +223,3 @@ def _name(run: Run, number: int | None) -> str:
     if not 1 <= number <= len(parts):
         raise NotVisible
     return parts[number - 1].name
-
-
-def left_alone(*, using: str, tenants: Iterable[str], at: dt.datetime) -> list[Run]:
-    """Return running exports without a sign of life. A query for each tenant."""
-    found: list[Run] = []
-    for tenant in tenants:
-        rows = Run.objects.using(using).filter(tenant=tenant, kind=KIND)
-        silent = rows.filter(state=RunState.RUNNING, heartbeat_at__lt=at - SILENT_AFTER)
-        with acting_for(tenant):
-            found += silent.order_by("id")
-    return found

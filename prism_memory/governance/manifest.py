@@ -18,7 +18,7 @@ from prism_memory.governance import accounts, pages
 from prism_memory.governance.findings import Findings, Wrong
 from prism_memory.integrity.macs import FORMAT, canonical
 from prism_memory.models import AuditSeal, ManifestBlock
-from prism_memory.types import NIL, record_ref
+from prism_memory.types import MAX, NIL, record_ref
 
 BLOCK_ROWS: Final = 1_000
 
@@ -204,9 +204,7 @@ def _take_tail(
     """Put what is newer than the manifest: first into its last block."""
     block, now = last
     statement = named("integrity")["versions"]
-    for page in pages.records(
-        taking.using, taking.tenant, statement, after, pages.LAST
-    ):
+    for page in pages.records(taking.using, taking.tenant, statement, after, MAX):
         look.records += len(page)
         look.note_later(row["id"] for row in page)
         now |= _versions(page)

@@ -20,7 +20,6 @@ from prism_memory.types import NIL
 ONE_MOMENT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 PAGE_ROWS: Final = 1_000
 PAGE_BLOCKS: Final = 16
-LAST: Final = uuid.UUID(int=2**128 - 1)
 
 Row = dict[str, Any]
 

@@ -22,7 +22,7 @@ from prism_memory.governance.pages import snapshot
 from prism_memory.integrity import Keyring, State, keyring
 from prism_memory.integrity.checking import statement
 from prism_memory.models import AuditEvent
-from prism_memory.types import NIL, record_ref
+from prism_memory.types import MAX, NIL, record_ref
 
 BROKEN = {
     State.CHANGED: Wrong.RECORD_CHANGED,
@@ -212,7 +212,7 @@ def _content(using: str, tenant: str, found: Verified) -> None:
         last = block.ids[-1]  # what is wrong is noted as it goes
     found.records = 0
     keys = keyring()
-    for page in pages.records(using, tenant, statement("between"), NIL, pages.LAST):
+    for page in pages.records(using, tenant, statement("between"), NIL, MAX):
         found.records += len(page)
         ids = [row["id"] for row in page]
         look.note_later(record_id for record_id in ids if record_id > last)

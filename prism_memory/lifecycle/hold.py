@@ -12,7 +12,16 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import LegalHold, Record, Source
-from prism_memory.types import Actor, Held, HoldLevel, Scope, check_name, record_ref
+from prism_memory.redaction import Redaction
+from prism_memory.types import (
+    Actor,
+    Held,
+    HoldLevel,
+    Scope,
+    check_name,
+    check_text,
+    record_ref,
+)
 
 
 @for_tenant
@@ -38,6 +47,7 @@ def hold(
         source: Its id, or its key; a text that no source of exactly ``scope`` has for
             a key is read as an id.
         matter: What it is for, as a case's number; several matters hold one thing.
+            The settings' redaction runs over it.
         reason: For the audit; no text content.
 
     Raises:
@@ -50,6 +60,7 @@ def hold(
     if record_id is not None and source is not None:
         message = "A hold is on a record, on a source, or on the scope: give one."
         raise Invalid(message, field="source")
+    matter = Redaction.configured().text(check_text(matter, "matter"))
     matter = check_name(matter, "matter", blank=True)
     with transaction.atomic(using=using):
         # Whoever deletes has this lock: it sees the hold, or is done.

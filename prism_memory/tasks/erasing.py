@@ -13,7 +13,7 @@ from typing import Any
 from celery import current_app, shared_task
 from django.utils import timezone
 
-from prism_memory import indexing
+from prism_memory import indexing, runs
 from prism_memory.conf import settings
 from prism_memory.errors import PrismMemoryError
 from prism_memory.governance import erasure
@@ -39,11 +39,14 @@ def erase(*, using: str, tenant: str, run_id: str, **kwargs: Any) -> None:
 def sweep_erasures(**kwargs: Any) -> None:
     """Go on with erasures whose worker or message was lost."""
     using = settings.DATABASE
-    silent = erasure.left_alone(
-        using=using, tenants=indexing.tenants(using=using), at=timezone.now()
+    silent = runs.left_alone(
+        using=using,
+        kind=erasure.KIND,
+        tenants=indexing.tenants(using=using),
+        since=timezone.now() - erasure.SILENT_AFTER,
     )
-    for tenant, run_id in silent:
-        message(using, tenant, str(run_id)).send()
+    for run in silent:
+        message(using, run.tenant, str(run.id)).send()
 
 
 def message(using: str, tenant: str, run_id: str) -> Message:

@@ -13,10 +13,10 @@ from typing import Any, Final
 from celery import current_app, shared_task
 from django.utils import timezone
 
-from prism_memory import indexing
+from prism_memory import indexing, runs
 from prism_memory.conf import settings
 from prism_memory.errors import Conflict, Misconfigured, NotVisible
-from prism_memory.governance import export_removal, exports
+from prism_memory.governance import export_removal, export_state, exports
 from prism_memory.tasks.sending import Message, sender
 
 logger = logging.getLogger("prism_memory")
@@ -49,7 +49,13 @@ def sweep_exports(**kwargs: Any) -> None:
     """Go on with exports whose worker or message was lost, and clean after others."""
     using, at = settings.DATABASE, timezone.now()
     tenants = list(indexing.tenants(using=using))
-    for run in exports.left_alone(using=using, tenants=tenants, at=at):
+    silent = runs.left_alone(
+        using=using,
+        kind=export_state.KIND,
+        tenants=tenants,
+        since=at - exports.SILENT_AFTER,
+    )
+    for run in silent:
         message(using, run.tenant, str(run.id)).send()
     try:
         export_removal.remove_strays(using=using, tenants=tenants, at=at)

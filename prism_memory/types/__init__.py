@@ -35,7 +35,7 @@ from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, Sou
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
-from prism_memory.types.ids import NIL, uuid7
+from prism_memory.types.ids import MAX, NIL, uuid7
 from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.refs import (
     RECORD,
@@ -101,6 +101,7 @@ from prism_memory.types.vocabulary import (
 __all__ = [
     "HASH_BYTES",
     "JSON",
+    "MAX",
     "MAX_ORDINAL",
     "METADATA_DEPTH",
     "NAME_BYTES",

@@ -17,6 +17,9 @@ SEED: Final = (1 << TICK_BITS - 1) - 1
 NIL: Final = uuid.UUID(int=0)
 """Before every other id. Source: RFC 9562, section 5.9."""
 
+MAX: Final = uuid.UUID(int=2**128 - 1)
+"""After every other id. Source: RFC 9562, section 5.10."""
+
 
 class Ticks:
     """Numbers that only grow: milliseconds and a counter within each.

@@ -62,6 +62,14 @@ def test_placed_with_its_effect_and_released_there(
     assert AuditEvent.objects.filter(action="hold.place", reason="asked").exists()
 
 
+def test_a_secret_in_the_matter_is_not_stored(
+    root: Client, row: Source | ScopeRow, settings: Any
+) -> None:
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"SECRETS": ["hunter2"]}
+    give(root, row, "hold", matter="case hunter2")
+    assert LegalHold.objects.get().matter == "case [redacted]"
+
+
 def test_it_needs_the_permission(client: Client, row: Source | ScopeRow) -> None:
     client.force_login(make_staff(f"view_{row._meta.model_name}", "view_legalhold"))
     assert "Place hold" not in client.get(links.row_page(row)).text

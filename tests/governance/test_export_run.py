@@ -15,7 +15,13 @@ from django.utils import timezone
 
 from prism_memory import runs
 from prism_memory.errors import Conflict, Invalid, Misconfigured, NotVisible
-from prism_memory.governance import export, export_files, export_run, exports
+from prism_memory.governance import (
+    export,
+    export_files,
+    export_run,
+    export_state,
+    exports,
+)
 from prism_memory.governance.export_removal import delete_exports, remove_strays
 from prism_memory.memory import Memory
 from prism_memory.models import AuditEvent, Record, Run
@@ -716,7 +722,12 @@ def test_what_lost_its_worker_is_found(folder: Path, memory: Memory) -> None:
 
     def found(at: dt.datetime) -> list[Any]:
         tenants = ["acme", "globex"]
-        silent = exports.left_alone(using="default", tenants=tenants, at=at)
+        silent = runs.left_alone(
+            using="default",
+            kind=export_state.KIND,
+            tenants=tenants,
+            since=at - exports.SILENT_AFTER,
+        )
         return [run.id for run in silent]
 
     assert found(timezone.now()) == []

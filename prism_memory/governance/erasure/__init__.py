@@ -8,16 +8,18 @@ from prism_memory.governance.erasure.erase import (
 from prism_memory.governance.erasure.foresee import foresee
 from prism_memory.governance.erasure.leftovers import Leftover, leftovers
 from prism_memory.governance.erasure.state import (
-    left_alone,
+    KIND,
+    SILENT_AFTER,
     list_erasures,
     read_erasure,
 )
 
 __all__ = [
+    "KIND",
+    "SILENT_AFTER",
     "Leftover",
     "erase",
     "foresee",
-    "left_alone",
     "leftovers",
     "list_erasures",
     "read_erasure",

@@ -20,7 +20,7 @@ from prism_memory.lifecycle.removal import (
     announce_invalidation,
     delete_bodies,
 )
-from prism_memory.types import NIL, RECORD, Actor, TombstoneReason
+from prism_memory.types import NIL, Actor, TombstoneReason, record_ref
 
 PAGE: Final = 1_000
 """Records of one transaction."""
@@ -99,7 +99,7 @@ def remove_page(
     """
     tenant = target.tenant
     reached = _derived(using, tenant, ids)
-    refs = [f"{RECORD}{row['id']}" for row in reached]
+    refs = [record_ref(row["id"]) for row in reached]
     blocked = _mark(using, tenant, refs, actor, at)
     announce_invalidation(
         using=using, tenant=tenant, reason=TombstoneReason.FORGOTTEN, refs=blocked
@@ -112,7 +112,7 @@ def remove_page(
     kept = frozenset(
         (row["id"], row["scope_id"])
         for row in reached
-        if row["held"] and f"{RECORD}{row['id']}" in new
+        if row["held"] and record_ref(row["id"]) in new
     )
     beyond = frozenset(
         row["scope_id"]
@@ -143,7 +143,7 @@ def _chosen(
 
 
 def _derived(using: str, tenant: str, ids: Sequence[uuid.UUID]) -> list[dict[str, Any]]:
-    given = {"tenant": tenant, "roots": [f"{RECORD}{i}" for i in sorted(ids)]}
+    given = {"tenant": tenant, "roots": [record_ref(i) for i in sorted(ids)]}
     return queries.fetch(using, composed("erasure", "derived", held=held()), given)
 
 

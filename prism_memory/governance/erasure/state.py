@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 from django.db import models
 
-from prism_memory.db.tenancy import acting_for, for_tenant
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible
 from prism_memory.governance.erasure.receipts import erased
 from prism_memory.models import ErasureReceipt, Run
@@ -93,20 +92,6 @@ def at_once(done: Erased) -> Erasing:
         finished_at=done.finished_at,
         receipt=done,
     )
-
-
-def left_alone(
-    *, using: str, tenants: Iterable[str], at: dt.datetime
-) -> Iterator[tuple[str, uuid.UUID]]:
-    """Yield tenant and id of running erasures without a sign of life. A query each."""
-    for tenant in tenants:
-        with acting_for(tenant):
-            rows = Run.objects.using(using).filter(tenant=tenant, kind=KIND)
-            silent = rows.filter(
-                state=RunState.RUNNING, heartbeat_at__lt=at - SILENT_AFTER
-            )
-            found = list(silent.values_list("id", flat=True))
-        yield from ((tenant, run_id) for run_id in found)
 
 
 def _receipts(using: str, scope: Scope) -> models.QuerySet[ErasureReceipt]:

@@ -26,12 +26,10 @@ from prism_memory.governance.retention.due import (
 from prism_memory.governance.retention.policies import rules_of
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import RetentionPolicy, Run
-from prism_memory.types import NIL, Actor
+from prism_memory.types import MAX, NIL, Actor
 
 SCOPES: Final = 100
 """Scopes that one query looks at."""
-
-LAST: Final = uuid.UUID(int=2**128 - 1)
 
 
 @dataclass(frozen=True, order=True)
@@ -40,7 +38,7 @@ class Place:
 
     scope: uuid.UUID
     sequence: int = 2**63 - 1
-    id: uuid.UUID = LAST
+    id: uuid.UUID = MAX
 
     @classmethod
     def of(cls, cursor: Mapping[str, Any]) -> Place:
@@ -102,7 +100,7 @@ def do_page(work: Work) -> bool:
         last = found[-1]
         after = Place(last["scope_id"], last["sequence"], last["id"])
     else:
-        after = Place(scopes[-1] if scopes else LAST)
+        after = Place(scopes[-1] if scopes else MAX)
     passed = sum(place < Place(scope) <= after for scope in scopes)
     counts = {"deleted": 0, "kept": 0, "scopes": 0, **work.run.counts}
     counts["scopes"] += passed
