@@ -88,8 +88,8 @@ def check_plan(plan):
 def measure():
     """Return the pages and the plan of each step over 50 texts that wait.
 
-    Indexes are made anew: what tests before filled and rolled back stands in their pages,
-    and the planner would think of reading those.
+    Indexes are made anew: what tests before filled and rolled back stands in their
+    pages, and the planner would think of reading those.
     """
     with connection.cursor() as cursor:
         cursor.execute(f"REINDEX TABLE {TABLE}")
