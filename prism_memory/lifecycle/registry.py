@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import uuid
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Final
 
-from django.db.models import Model
+from django.db.models import Model, Q
 
 from prism_memory import models
 
@@ -16,10 +19,15 @@ class WithRecord:
     """Its rows go with a record.
 
     Args:
-        column: That holds the record's id.
+        columns: Each that holds a record's id. A fact has its record's.
     """
 
-    column: str = "record_id"
+    columns: tuple[str, ...] = ("record_id",)
+
+    def rows(self, tenant: str, ids: Collection[uuid.UUID]) -> Q:
+        """Return which rows go with some records of a tenant."""
+        theirs = [Q(**{f"{column}__in": list(ids)}) for column in self.columns]
+        return Q(tenant=tenant) & reduce(or_, theirs)
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,15 @@ ERASURE: Final[Mapping[type[Model], Erasure]] = {
     models.ShareGrantItem: WithRecord(),
     models.Reinforcement: WithRecord(),
     models.ReinforcedQuery: WithRecord(),
-    models.Record: WithRecord("id"),
+    models.Review: WithRecord(),
+    models.ConflictDecision: WithRecord(("fact_id",)),
+    models.Mention: WithRecord(("fact_id",)),
+    models.Evidence: WithRecord(("fact_id", "record_id")),
+    models.FactVersion: WithRecord(("fact_id",)),
+    models.Fact: WithRecord(),
+    models.Record: WithRecord(("id",)),
+    models.EntityMerge: WithScope(),
+    models.Entity: WithScope(),
     models.Source: WithScope(),
     models.RecallTrace: WithScope(by_names=True),
     models.ShareGrant: WithScope(("parent_id", "child_id")),
@@ -87,10 +103,8 @@ ERASURE: Final[Mapping[type[Model], Erasure]] = {
 """In the order in which rows may be deleted: what points before what is pointed at."""
 
 
-def tables_of_record() -> list[tuple[type[Model], str]]:
+def tables_of_record() -> list[tuple[type[Model], WithRecord]]:
     """Return the tables whose rows go with a record, the record's own last."""
     return [
-        (model, how.column)
-        for model, how in ERASURE.items()
-        if isinstance(how, WithRecord)
+        (model, how) for model, how in ERASURE.items() if isinstance(how, WithRecord)
     ]

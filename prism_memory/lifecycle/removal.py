@@ -180,9 +180,9 @@ def delete_bodies(
     lock = named("removal")["lock_embeddings"]
     for some in _batches(ids, batch):
         queries.fetch(using, lock, {"tenant": tenant, "record_ids": list(some)})
-        for model, column in tables_of_record():
-            where = {"tenant": tenant, f"{column}__in": some}
-            found = model._base_manager.using(using).filter(**where)  # noqa: SLF001
+        for model, how in tables_of_record():
+            every = model._base_manager.using(using)  # noqa: SLF001
+            found = every.filter(how.rows(tenant, some))
             rows[model._meta.db_table] += found._raw_delete(using)  # noqa: SLF001
     return dict(rows)
 

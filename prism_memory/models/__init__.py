@@ -11,12 +11,15 @@ from prism_memory.models.choices import (
 )
 from prism_memory.models.consent import ConsentGrant
 from prism_memory.models.embedding import MAX_DIMENSIONS, Embedding, EmbeddingSpace
+from prism_memory.models.entity import Entity, EntityMerge, Mention
 from prism_memory.models.erasure import ErasureReceipt
+from prism_memory.models.fact import Evidence, Fact, FactVersion
 from prism_memory.models.hold import LegalHold
 from prism_memory.models.key import AccessKey
 from prism_memory.models.lineage import LineageEdge, Tombstone
 from prism_memory.models.record import Record
 from prism_memory.models.retention import RetentionPolicy
+from prism_memory.models.review import ConflictDecision, Review
 from prism_memory.models.run import Run
 from prism_memory.models.scope import Scope, Tenant
 from prism_memory.models.share import ShareGrant, ShareGrantItem
@@ -28,21 +31,29 @@ __all__ = [
     "AccessKey",
     "AuditEvent",
     "AuditSeal",
+    "ConflictDecision",
     "ConsentGrant",
     "Embedding",
     "EmbeddingSpace",
+    "Entity",
+    "EntityMerge",
     "ErasureReceipt",
+    "Evidence",
+    "Fact",
+    "FactVersion",
     "GateState",
     "IndexMode",
     "IngestionState",
     "LegalHold",
     "LineageEdge",
     "ManifestBlock",
+    "Mention",
     "RecallTrace",
     "Record",
     "ReinforcedQuery",
     "Reinforcement",
     "RetentionPolicy",
+    "Review",
     "Run",
     "RunState",
     "Scope",

@@ -86,6 +86,97 @@ class PermissionChoice(models.TextChoices):
     OPERATE = types.Permission.OPERATE.value
 
 
+class AcceptanceChoice(models.TextChoices):
+    ACCEPTED = types.Acceptance.ACCEPTED.value
+    BELIEF = types.Acceptance.BELIEF.value
+    PROPOSAL = types.Acceptance.PROPOSAL.value
+
+
+class ProvenanceChoice(models.TextChoices):
+    NONE = types.Provenance.NONE.value, "none"
+    USER = types.Provenance.USER.value
+    TOOL = types.Provenance.TOOL.value
+    EXTRACTION = types.Provenance.EXTRACTION.value
+    REFLECTION = types.Provenance.REFLECTION.value
+    INDUCTION = types.Provenance.INDUCTION.value
+    IMPORTED = types.Provenance.IMPORTED.value
+
+
+class PrincipalChoice(models.TextChoices):
+    USER = types.Principal.USER.value
+    AGENT = types.Principal.AGENT.value
+    SHARED = types.Principal.SHARED.value
+
+
+class SensitivityChoice(models.TextChoices):
+    PUBLIC = types.Sensitivity.PUBLIC.value
+    INTERNAL = types.Sensitivity.INTERNAL.value
+    SECRET = types.Sensitivity.SECRET.value
+
+
+class ClosingChoice(models.TextChoices):
+    OPEN = types.Closing.OPEN.value, "open"
+    SUPERSEDED = types.Closing.SUPERSEDED.value
+    RETRACTED = types.Closing.RETRACTED.value
+    FORGOTTEN = types.Closing.FORGOTTEN.value
+
+
+class FactChangeChoice(models.TextChoices):
+    ASSERTED = types.FactChange.ASSERTED.value
+    SUPERSEDED = types.FactChange.SUPERSEDED.value
+    ACCEPTED = types.FactChange.ACCEPTED.value
+    VALIDATED = types.FactChange.VALIDATED.value
+    QUARANTINED = types.FactChange.QUARANTINED.value
+    REJUDGED = types.FactChange.REJUDGED.value
+
+
+class ReviewWhyChoice(models.TextChoices):
+    PROPOSAL = types.ReviewWhy.PROPOSAL.value
+    QUARANTINED = types.ReviewWhy.QUARANTINED.value
+    CONFLICT = types.ReviewWhy.CONFLICT.value
+
+
+class ReviewDecisionChoice(models.TextChoices):
+    WAITING = types.ReviewDecision.WAITING.value, "waiting"
+    ACCEPTED = types.ReviewDecision.ACCEPTED.value
+    REJECTED = types.ReviewDecision.REJECTED.value
+    VALIDATED = types.ReviewDecision.VALIDATED.value
+    FORCED = types.ReviewDecision.FORCED.value
+    SETTLED = types.ReviewDecision.SETTLED.value
+    LAPSED = types.ReviewDecision.LAPSED.value
+
+
+class VerdictChoice(models.TextChoices):
+    ADMIT = types.Verdict.ADMIT.value
+    DEDUP = types.Verdict.DEDUP.value
+    SUPERSEDE = types.Verdict.SUPERSEDE.value
+    PENDING = types.Verdict.PENDING.value
+
+
+class ConflictStageChoice(models.TextChoices):
+    EXACT = types.ConflictStage.EXACT.value
+    ZONES = types.ConflictStage.ZONES.value
+    MARKERS = types.ConflictStage.MARKERS.value
+    SUBJECT_PREDICATE = types.ConflictStage.SUBJECT_PREDICATE.value
+    DEFER = types.ConflictStage.DEFER.value
+    JUDGE = types.ConflictStage.JUDGE.value
+    OFF = types.ConflictStage.OFF.value
+
+
+class ConflictZoneChoice(models.TextChoices):
+    NONE = types.ConflictZone.NONE.value, "none"
+    EXACT = types.ConflictZone.EXACT.value
+    HOT = types.ConflictZone.HOT.value
+    NEAR_DUP = types.ConflictZone.NEAR_DUP.value
+    CHECK = types.ConflictZone.CHECK.value
+    COLD = types.ConflictZone.COLD.value
+
+
+class MentionRoleChoice(models.TextChoices):
+    SUBJECT = types.MentionRole.SUBJECT.value
+    OBJECT = types.MentionRole.OBJECT.value
+
+
 class GateState(models.TextChoices):
     OPEN = "open"
     QUARANTINED = "quarantined"

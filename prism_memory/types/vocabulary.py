@@ -22,6 +22,132 @@ class Trust(StrEnum):
     SYSTEM = "system"
 
 
+class Acceptance(StrEnum):
+    """Whether a fact may be relied on, as the acceptance policy or a person decided."""
+
+    ACCEPTED = "accepted"
+    BELIEF = "belief"
+    PROPOSAL = "proposal"
+
+
+class Provenance(StrEnum):
+    """How a fact came to be, where that is not simply what its evidence is.
+
+    Source: S3. What is synthesized (extraction, reflection, induction) waits for a
+    person; see ``SYNTHESIZED``.
+    """
+
+    NONE = ""
+    USER = "user"
+    TOOL = "tool"
+    EXTRACTION = "extraction"
+    REFLECTION = "reflection"
+    INDUCTION = "induction"
+    IMPORTED = "imported"
+
+
+SYNTHESIZED: Final = (
+    Provenance.EXTRACTION,
+    Provenance.REFLECTION,
+    Provenance.INDUCTION,
+)
+
+
+class Principal(StrEnum):
+    """Whom a fact is of: S3's ``owner``."""
+
+    USER = "user"
+    AGENT = "agent"
+    SHARED = "shared"
+
+
+class Sensitivity(StrEnum):
+    """How far a fact may be shown; a label that hosts filter by."""
+
+    PUBLIC = "public"
+    INTERNAL = "internal"
+    SECRET = "secret"  # noqa: S105 - no password
+
+
+class Closing(StrEnum):
+    """Why a fact is open no more."""
+
+    OPEN = ""
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+    FORGOTTEN = "forgotten"
+
+
+class FactChange(StrEnum):
+    """What began a version of a fact."""
+
+    ASSERTED = "asserted"
+    SUPERSEDED = "superseded"
+    ACCEPTED = "accepted"
+    VALIDATED = "validated"
+    QUARANTINED = "quarantined"
+    REJUDGED = "rejudged"
+
+
+class ReviewWhy(StrEnum):
+    """Why something waits for a person."""
+
+    PROPOSAL = "proposal"
+    QUARANTINED = "quarantined"
+    CONFLICT = "conflict"
+
+
+class ReviewDecision(StrEnum):
+    """What came of a review."""
+
+    WAITING = ""
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    VALIDATED = "validated"
+    FORCED = "forced"
+    SETTLED = "settled"
+    LAPSED = "lapsed"
+
+
+class Verdict(StrEnum):
+    """What becomes of a claim that meets others."""
+
+    ADMIT = "admit"
+    DEDUP = "dedup"
+    SUPERSEDE = "supersede"
+    PENDING = "pending"
+
+
+class ConflictStage(StrEnum):
+    """Where the conflict pipeline decided."""
+
+    EXACT = "exact"
+    ZONES = "zones"
+    MARKERS = "markers"
+    SUBJECT_PREDICATE = "subject-predicate"
+    DEFER = "defer"
+    JUDGE = "judge"
+    OFF = "off"
+
+
+class ConflictZone(StrEnum):
+    """How near the nearest other claim is, by raw cosine."""
+
+    NONE = ""
+    EXACT = "exact"
+    HOT = "hot"
+    NEAR_DUP = "near-dup"
+    CHECK = "conflict-check"
+    COLD = "cold"
+
+
+class MentionRole(StrEnum):
+    """What an entity is in a fact."""
+
+    SUBJECT = "subject"
+    OBJECT = "object"
+
+
 class ReadMode(StrEnum):
     """How far up a reader sees: ``chain`` all levels above too, ``exact`` its own."""
 

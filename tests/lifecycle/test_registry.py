@@ -18,7 +18,7 @@ from prism_memory.lifecycle.registry import (
     WithSource,
     tables_of_record,
 )
-from prism_memory.models import LegalHold, Record
+from prism_memory.models import Fact, LegalHold, Record
 from tests.factories import NOON, make_edge, make_memory, make_record
 from tests.governed import make_governed
 from tests.tables import counts
@@ -53,9 +53,9 @@ def test_what_hangs_on_a_record_goes_with_it(model: type[models.Model]) -> None:
     """B504: a column that holds a record's id, by its type or by its name."""
     named = {f.attname for f in model._meta.concrete_fields} & {"record_id"}
     how = ERASURE[model]
-    columns = references(model, Record) | named
-    assert (isinstance(how, WithRecord) and how.column == "id") or columns == (
-        {how.column} if isinstance(how, WithRecord) else set()
+    columns = references(model, Record) | references(model, Fact) | named
+    assert (isinstance(how, WithRecord) and how.columns == ("id",)) or columns <= (
+        {*how.columns} if isinstance(how, WithRecord) else set()
     )
 
 
@@ -63,7 +63,9 @@ def test_what_hangs_on_a_record_goes_with_it(model: type[models.Model]) -> None:
 def test_a_line_names_columns_that_are_there(model: type[models.Model]) -> None:
     how = ERASURE[model]
     names = {field.attname for field in model._meta.concrete_fields}
-    if isinstance(how, WithRecord | WithSource):
+    if isinstance(how, WithRecord):
+        assert {*how.columns} <= names
+    elif isinstance(how, WithSource):
         assert how.column in names
     elif isinstance(how, WithScope):
         assert {*how.columns} <= names

@@ -83,14 +83,15 @@ class _Looking:
         free = [row["id"] for row in self.reached if not row["held"]]
         counts = Counter(
             {
-                _table(model): self._count(model, column, free)
-                for model, column in tables_of_record()
+                _table(model): self._count(model, how.rows(self.target.tenant, free))
+                for model, how in tables_of_record()
             }
         )
         counts[_table(Source)] += len(self.sources)
         for model, how in ERASURE.items():
             if isinstance(how, WithSource):
-                counts[_table(model)] += self._count(model, how.column, self.sources)
+                of_sources = Q(**{f"{how.column}__in": self.sources})
+                counts[_table(model)] += self._count(model, of_sources)
         if self.target.is_scope:
             for model, rows in named_rows(using=self.using, target=self.target):
                 counts[_table(model)] += rows.count()
@@ -170,8 +171,8 @@ class _Looking:
         given = {**self.target.parameters(), "sources": list(sources)}
         return queries.fetch(self.using, composed("erasure", name, **parts), given)
 
-    def _count(self, model: type[Model], column: str, ids: Sequence[uuid.UUID]) -> int:
-        return self._rows(model).filter(**{f"{column}__in": ids}).count() if ids else 0
+    def _count(self, model: type[Model], where: Q) -> int:
+        return int(self._rows(model).filter(where).count())
 
     def _rows(self, model: type[Model], where: Q | None = None) -> Any:  # noqa: ANN401
         rows = model._base_manager.using(self.using)  # noqa: SLF001

@@ -109,8 +109,8 @@ def _of_target(using: str, target: Target) -> Iterator[Leftover]:
     else:
         for model, how in ERASURE.items():
             if isinstance(how, WithRecord):
-                where = Q(**{"tenant": target.tenant, how.column: target.id})
-                yield _counted(using, model, where, how.column)
+                where = how.rows(target.tenant, [target.id])
+                yield _counted(using, model, where, how.columns[0])
 
 
 def _of_scope(using: str, target: Target) -> Iterator[Leftover]:
