@@ -61,11 +61,21 @@ def closure(*, using: str, tenant: str, roots: Sequence[str]) -> list[str]:
     return [row["ref"] for row in rows]
 
 
-def walk(*, using: str, tenant: str, roots: Sequence[str]) -> Reach:
-    """Return what derives from the roots, however much it is. One query."""
+def derivations(
+    *, using: str, tenant: str, roots: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return each ref with one derived from it, from the roots on. One query.
+
+    However much it is.
+    """
     given = {"tenant": tenant, "roots": list(roots)}
     rows = queries.fetch(using, named("lineage")["walk"], given)
-    return reach(roots, [(row["source_ref"], row["ref"]) for row in rows])
+    return [(row["source_ref"], row["ref"]) for row in rows]
+
+
+def walk(*, using: str, tenant: str, roots: Sequence[str]) -> Reach:
+    """Return what derives from the roots, however much it is. One query."""
+    return reach(roots, derivations(using=using, tenant=tenant, roots=roots))
 
 
 def mark_nearest(
