@@ -16,8 +16,8 @@ from typing import Final
 
 from psycopg import sql
 
-from prism_memory.access import held
 from prism_memory.acceptance import judge
+from prism_memory.access import held
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import LimitExceeded
@@ -49,11 +49,13 @@ class Loss:
 
     Args:
         reached: The roots, and what can be used no more without them.
+        edges: By which things derive from the roots that go too.
         links: What facts that stay cite no longer.
         cited: What each fact cites that derives from the roots, by refs.
     """
 
     reached: Reach
+    edges: Sequence[tuple[str, str]] = ()
     links: tuple[Link, ...] = ()
     cited: Mapping[str, Collection[str]] = field(default_factory=dict)
 
@@ -73,9 +75,21 @@ class Loss:
             message = f"With the facts that cite them these are more than {most_refs}."
             raise LimitExceeded(message, field="lineage")
 
-    def bodies(
-        self, ids: Collection[uuid.UUID], *, dependents: bool
-    ) -> set[uuid.UUID]:
+    def marks(self, *, each_root: bool) -> list[tuple[str, str]]:
+        """Return what to block, each with the root that it is blocked because of.
+
+        Args:
+            each_root: All that it derives from; else the nearest alone.
+        """
+        if not each_root:
+            return [(ref, self.reached.nearest[ref]) for ref in self.reached.refs]
+        return [
+            (ref, root)
+            for root in self.reached.roots
+            for ref in reach([root], self.edges).refs
+        ]
+
+    def bodies(self, ids: Collection[uuid.UUID], *, dependents: bool) -> set[uuid.UUID]:
         """Return which records go with ``ids``.
 
         Args:
@@ -113,12 +127,10 @@ def loss_of(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> Loss:
         for record in sorted(cited[fact])
         if record in reached.distance
     ]
-    return Loss(reached, tuple(_ids(link) for link in links), cited)
+    return Loss(reached, going, tuple(_ids(link) for link in links), cited)
 
 
-def _cited(
-    using: str, tenant: str, ids: Collection[uuid.UUID]
-) -> dict[str, set[str]]:
+def _cited(using: str, tenant: str, ids: Collection[uuid.UUID]) -> dict[str, set[str]]:
     given = {"tenant": tenant, "record_ids": list(ids)}
     cited: dict[str, set[str]] = defaultdict(set)
     for row in queries.fetch(using, composed("evidence", "cited", held=held()), given):

@@ -21,13 +21,11 @@ from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.lifecycle.evidence import lock_facts, loss_of, unlink
-from prism_memory.lifecycle.reach import Reach
 from prism_memory.lifecycle.registry import tables_of_record
 from prism_memory.lifecycle.tombstones import (
     MOST_DISTANCE,
     MOST_REFS,
-    mark_derived,
-    mark_nearest,
+    mark,
 )
 from prism_memory.types import (
     Actor,
@@ -111,8 +109,8 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
     """Block records and all that is derived from them, and delete the bodies.
 
     What a hold keeps is passed over; what derives from something else that goes is
-    blocked, and its body kept. A fact that cites something else as well stays, and cites
-    no longer what goes; one that would cite nothing goes in any case.
+    blocked, and its body kept. A fact that cites something else too stays, and cites no
+    longer what goes; one that would cite nothing goes in any case.
 
     Args:
         ids: Of records, in whatever scope.
@@ -139,8 +137,8 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
         loss = loss_of(**given, ids=going)
     doomed = (loss.bodies(going, dependents=dependents) & found.keys()) - kept
     lock_facts(**given, ids=doomed | loss.spared)
-    pairs = capped and most_refs == MOST_REFS
-    _mark(loss.reached, each_root=pairs, reason=reason, actor=actor, at=at, **given)
+    marks = loss.marks(each_root=capped and most_refs == MOST_REFS)
+    mark(marks=marks, reason=reason, actor=actor, at=at, **given)
     announce_invalidation(refs=loss.reached.refs, reason=reason, **given)
     unlinked = unlink(links=loss.links, actor=actor, at=at, **given)
     rows = Counter(unlinked.rows)
@@ -154,13 +152,6 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
         tuple(sorted(loss.spared)),
         unlinked.lowered,
     )
-
-
-def _mark(reached: Reach, *, each_root: bool, **given: Any) -> None:  # noqa: ANN401
-    if each_root:
-        mark_derived(roots=reached.roots, **given)
-    else:
-        mark_nearest(reached=reached, **given)
 
 
 def announce_invalidation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from prism_memory.db import queries
@@ -78,29 +78,29 @@ def walk(*, using: str, tenant: str, roots: Sequence[str]) -> Reach:
     return reach(roots, derivations(using=using, tenant=tenant, roots=roots))
 
 
-def mark_nearest(
+def mark(
     *,
     using: str,
     tenant: str,
-    reached: Reach,
+    marks: Iterable[tuple[str, str]],
     reason: TombstoneReason,
     actor: Actor,
     at: dt.datetime,
 ) -> None:
-    """Put one tombstone on each ref that was reached, because of its nearest root.
+    """Put a tombstone on each ref, because of the root beside it. One query.
 
-    For what is never lifted and may be much: a thread of which each turn derives from
-    the one before would else take a tombstone for each pair. One query.
+    What is never lifted and may be much names the nearest root alone: a thread of which
+    each turn derives from the one before would else take a tombstone for each pair.
     """
     stones = [
         {
             "target_ref": ref,
-            "root_ref": reached.nearest[ref],
+            "root_ref": root,
             "reason": reason.value,
             "hold": False,
             "actor": actor.name,
         }
-        for ref in reached.refs
+        for ref, root in marks
     ]
     _put(using, tenant, stones, at)
 
