@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django.conf import settings as django_settings
 from django.core import checks
 from django.utils.module_loading import import_string
 
-from prism_memory.conf import NAMESPACE, Setting, Settings, settings, user_settings
+from prism_memory.conf import (
+    ENTITY_RESOLVERS,
+    NAMESPACE,
+    Setting,
+    Settings,
+    settings,
+    user_settings,
+)
 from prism_memory.db.languages import LANGUAGES
 from prism_memory.errors import (
     Invalid,
@@ -111,9 +118,22 @@ def unknown_languages() -> Iterator[checks.CheckMessage]:
                 )
 
 
+CALLED: Final = (
+    "REDACTOR",
+    "IMPORTANCE_FROM",
+    "ENTITY_RESOLVER",
+    "ENTITY_JUDGE",
+    "ON_INVALIDATE",
+    "API_RESOLVER",
+)
+"""Settings that are dotted paths."""
+
+
 def unimportable() -> Iterator[checks.CheckMessage]:
-    for key in ("REDACTOR", "IMPORTANCE_FROM", "ON_INVALIDATE", "API_RESOLVER"):
+    for key in CALLED:
         path = getattr(settings, key)
+        if key == "ENTITY_RESOLVER" and path in ENTITY_RESOLVERS:
+            continue
         if not path or not isinstance(path, str):
             continue  # what is no text is reported as of another type
         try:
