@@ -9,6 +9,7 @@ from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
 from prism_memory.facts.retract import retract
+from prism_memory.facts.reviewing import decide, list_reviews
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
 from prism_memory.facts.validate import validate_fact
 
@@ -21,10 +22,12 @@ __all__ = [
     "accept",
     "archive",
     "assert_fact",
+    "decide",
     "facts",
     "forget_fact",
     "get_fact",
     "history",
+    "list_reviews",
     "purge",
     "quarantine_fact",
     "retract",

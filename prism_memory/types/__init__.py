@@ -64,6 +64,7 @@ from prism_memory.types.retention import (
     Rules,
     ScopePreview,
 )
+from prism_memory.types.reviews import ReviewItem, ReviewPage, Ruled, Ruling
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -191,9 +192,13 @@ __all__ = [
     "Restored",
     "Retained",
     "ReviewDecision",
+    "ReviewItem",
+    "ReviewPage",
     "ReviewWhy",
     "Role",
+    "Ruled",
     "Rules",
+    "Ruling",
     "Scope",
     "ScopeLevel",
     "ScopePreview",
