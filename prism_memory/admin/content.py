@@ -152,6 +152,13 @@ def key_label(record: Record) -> str:
     return record.key
 
 
+def short_label(record: Record) -> str:
+    """Return a record's key, or its id's end where the key is its id, as a fact's."""
+    if record.key == str(record.id):
+        return f"#{record.id.hex[-12:]}"
+    return key_label(record)
+
+
 def reasons(
     record: Record,
     at: dt.datetime,

@@ -20,6 +20,7 @@ from prism_memory.admin.items import Item
 from prism_memory.admin.readonly import ReadOnlyAdmin, actor
 from prism_memory.admin.using import using
 from prism_memory.models.base import TenantModel
+from prism_memory.types import ReviewWhy
 
 
 class WhyForm(forms.Form):
@@ -68,6 +69,16 @@ def buttons(
         if deed.may(request, right) and not deed.why_not(item):
             address = links.row_page(row, name) + query
             yield Button(name, deed.label, address, deed.key, deed.danger)
+
+
+def refusals(request: HttpRequest, item: Item, *, right: str) -> list[object]:
+    """Return why what is held back cannot simply be validated, for who might."""
+    waits = item.review is not None and item.review.why == ReviewWhy.QUARANTINED
+    if not waits or (item.review and item.review.decided_at):
+        return []
+    deed = DEEDS["validate"]
+    problem = deed.why_not(item) if deed.may(request, right) else ""
+    return [problem] if problem else []
 
 
 def deed_view(

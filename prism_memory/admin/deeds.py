@@ -18,6 +18,7 @@ from prism_memory.types import Acceptance, ReviewWhy, Ruling
 Given = Mapping[str, Any]
 """What every verb takes: ``using``, ``scope``, ``actor``, ``at``, ``reason``."""
 
+
 @dataclass(frozen=True)
 class Deed:
     """One thing that a person can do.
@@ -144,7 +145,7 @@ DEEDS: Final[Mapping[str, Deed]] = {
     "force": Deed(
         _("Force"),
         _("Open its gate by force?"),
-        _("You have read it, and it gives no orders, although rules of the gate match."),
+        _("You have read it, and it gives no orders, although rules match."),
         _("Let through."),
         "f",
         fitting.no_force,
@@ -162,7 +163,6 @@ DEEDS: Final[Mapping[str, Deed]] = {
         fitting.no_quarantine,
         lambda _item: (),
         _quarantine,
-        danger=True,
     ),
     "retract": Deed(
         _("Retract"),

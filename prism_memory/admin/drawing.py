@@ -25,12 +25,14 @@ LINE: Final = 16
 """Height of a line of text."""
 BAR: Final = 14
 GAP: Final = 10
+SLACK: Final = 2
+"""Between a line of text and its bar."""
 ARROW: Final = 8
 LEAST: Final = 3
 """A bar that is shorter could not be seen."""
 LETTER: Final = 6.6
 """About the width of a letter; longer headings are cut."""
-TICK_WIDTH: Final = 110
+TICK_WIDTH: Final = 80
 
 PATTERNS: Final = {
     "belief": '<path class="pm-line" d="M0 8 L8 0"/>',
@@ -188,8 +190,8 @@ class Sheet:
         for caption in captions:
             self.below += LINE
             yield _text("pm-caption", MARGIN, self.below - 4, self._cut(caption))
-        yield from self._bar(band, self.below)
-        self.below += BAR + GAP
+        yield from self._bar(band, self.below + SLACK)
+        self.below += SLACK + BAR + GAP
 
     def _bar(self, band: Band, top: float) -> Iterator[str]:
         left = self.scale.at(band.valid_from)

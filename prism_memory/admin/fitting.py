@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin.characters import marked
 from prism_memory.admin.items import Item
-from prism_memory.lifecycle.quarantine import OPERATOR
 from prism_memory.types import Acceptance, Closing, ReviewWhy
 
 Why = Any
@@ -87,8 +86,8 @@ def no_validate(item: Item) -> Why:
 
 def no_quarantine(item: Item) -> Why:
     """Return why it cannot be held back."""
-    if item.record.gate_reason == OPERATOR:
-        return _("Somebody holds it back already.")
+    if item.is_gated:
+        return _("It is held back already.")
     ended = item.version is not None and item.version.recorded_to is not None
     return _closed(item) if ended else ""
 

@@ -12,7 +12,7 @@ from prism_memory.admin.characters import shown
 from prism_memory.gate import Marker
 
 Piece = tuple[str, tuple[str, ...]]
-"""Words, and the rules that matched there."""
+"""Words, and the rules that matched in them."""
 
 
 def stored_markers(stored: object) -> list[Marker]:
@@ -32,41 +32,64 @@ def _marker(stored: object) -> Marker | None:
 
 
 def pieces(text: str, markers: Sequence[Marker]) -> Iterator[Piece]:
-    """Yield a text in pieces, each with the rules that matched over all of it.
+    """Yield a text in pieces: where rules matched, with those, and what is between.
 
-    Together they are the text, whatever the markers are.
+    What overlaps or touches is one piece. Together they are the text, whatever the
+    markers are.
     """
-    spans = [
-        (max(0, one.start), min(len(text), one.end), one.rule)
-        for one in markers
-        if one.field == "text" and one.start < one.end
-    ]
-    edges = {0, len(text)}
-    for start, end, _ in spans:
-        edges |= {start, end} if start < end else set()
-    ordered = sorted(edges)
-    for start, end in zip(ordered, ordered[1:], strict=False):
-        rules = [rule for first, last, rule in spans if first <= start and end <= last]
-        yield text[start:end], tuple(dict.fromkeys(rules))
+    end = 0
+    for start, stop, rules in _runs(text, markers):
+        if start > end:
+            yield text[end:start], ()
+        yield text[start:stop], rules
+        end = stop
+    if end < len(text):
+        yield text[end:], ()
+
+
+def _runs(
+    text: str, markers: Sequence[Marker]
+) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    start = stop = 0
+    rules: dict[str, None] = {}
+    for marker in sorted(_placed(text, markers), key=lambda m: (m.start, m.end)):
+        if rules and marker.start > stop:
+            yield start, stop, tuple(rules)
+            rules = {}
+        if not rules:
+            start, stop = marker.start, marker.end
+        stop = max(stop, marker.end)
+        rules[marker.rule] = None
+    if rules:
+        yield start, stop, tuple(rules)
+
+
+def _placed(text: str, markers: Sequence[Marker]) -> Iterator[Marker]:
+    """Yield the markers that are at some place of the text, cut where it ends."""
+    for one in markers:
+        start, end = max(0, one.start), min(len(text), one.end)
+        if one.field == "text" and start < end:
+            yield Marker(one.rule, start, end)
 
 
 def highlighted(text: str, markers: Sequence[Marker]) -> SafeString:
     """Return a text as HTML: escaped, nothing hidden, what matched marked and named."""
-    return format_html_join("", "{}", ((_piece(*one),) for one in pieces(text, markers)))
+    return format_html_join(
+        "", "{}", ((_piece(*one),) for one in pieces(text, markers))
+    )
 
 
 def _piece(words: str, rules: tuple[str, ...]) -> Any:  # noqa: ANN401 - a SafeString
     if not rules:
         return shown(words)
     return format_html(
-        '<mark class="pm-mark">{}<span class="pm-rule">{}</span></mark>',
+        '<mark class="pm-mark">{}</mark><span class="pm-rule">{}</span>',
         shown(words),
         shown(", ".join(rules)),
     )
 
 
 def elsewhere(markers: Sequence[Marker]) -> list[str]:
-    """Return the rules that no words of the text are marked with: of the metadata, or
-    what a classifier said."""
+    """Return the rules that mark no words: of the metadata, or a classifier's."""
     found = [one.rule for one in markers if one.field != "text" or one.start >= one.end]
     return list(dict.fromkeys(found))

@@ -49,13 +49,18 @@ class Item:
 
 
 def items_of(
-    records: Iterable[Record], *, gated: bool, reviews: Iterable[Review] = ()
+    records: Iterable[Record],
+    *,
+    gated: bool,
+    reviews: Iterable[Review] = (),
+    with_words: bool = True,
 ) -> dict[uuid.UUID, Item]:
     """Return what can be decided of a tenant's records, by their ids. Three queries.
 
     Args:
         records: With their scopes.
         gated: Read also what the gate holds back.
+        with_words: Whether words are read at all.
         reviews: One for some of the records at most.
     """
     rows = {record.id: record for record in records}
@@ -63,7 +68,7 @@ def items_of(
         return {}
     facts = facts_of(rows.values())
     versions = newest_versions(facts.values())
-    words = words_of(rows.values(), gated=gated)
+    words = words_of(rows.values(), gated=gated) if with_words else {}
     waiting = {review.record_id: review for review in reviews}
     return {
         i: Item(row, facts.get(i), versions.get(i), waiting.get(i), words.get(i))

@@ -93,7 +93,15 @@ def _rows(records: Collection[Record], *, gated: bool) -> Any:  # noqa: ANN401 -
     if not whole:
         return None
     (tenant,) = tenants
-    reader = access.Reader(
+    reader = reviewer(tenant, gated=gated, ids=whole)
+    return access.visible_in(using=using(), reader=reader, scopes=[*scopes.values()])
+
+
+def reviewer(
+    tenant: str, *, gated: bool, ids: Collection[uuid.UUID] | None = None
+) -> access.Reader:
+    """Return who reads what is past too, for ``access.visible_in``."""
+    return access.Reader(
         scope=Scope(tenant),
         mode=ReadMode.EXACT,
         strict=access.strictness(),
@@ -101,9 +109,8 @@ def _rows(records: Collection[Record], *, gated: bool) -> Any:  # noqa: ANN401 -
         include_superseded=True,
         include_retired=True,
         include_quarantined=gated,
-        ids=whole,
+        ids=ids,
     )
-    return access.visible_in(using=using(), reader=reader, scopes=[*scopes.values()])
 
 
 def _words(row: Mapping[str, Any], redaction: Redaction) -> Words:
