@@ -44,11 +44,13 @@ class Written:
         ids: The record of each identity.
         written: Those that are new or changed.
         blocked: Those that stood there before, and that something blocks.
+        quarantined: Those that the gate holds back, new or not.
     """
 
     ids: dict[Identity, uuid.UUID]
     written: list[uuid.UUID]
     blocked: frozenset[uuid.UUID] = frozenset()
+    quarantined: frozenset[uuid.UUID] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,13 @@ class Stored:
         ids: The record of each entry, in the caller's order.
         changed: Those that are new or changed.
         pending: Those that wait for their vector, also from before.
+        quarantined: Those that the gate holds back, new or not.
     """
 
     ids: tuple[uuid.UUID, ...]
     changed: frozenset[uuid.UUID]
     pending: frozenset[uuid.UUID]
+    quarantined: frozenset[uuid.UUID] = frozenset()
 
 
 def remember(
@@ -115,7 +119,7 @@ def remember(
             left |= found.sources
         else:
             ordered = tuple(done.ids[row.identity] for row in rows)
-            return Stored(ordered, frozenset(done.written), pending)
+            return Stored(ordered, frozenset(done.written), pending, done.quarantined)
 
 
 def _kept(rows: Sequence[Row], done: Written, *, overwrites: bool) -> Sequence[Row]:
@@ -184,7 +188,12 @@ def _write(
             refuse_conflict(distinct[identity(one)], one, changed=one["id"] in new)
     ids |= {identity(one): one["id"] for one in found}
     integrity.sign(using=using, tenant=scope.tenant, record_ids=written)
-    return Written(ids, written, frozenset(i["id"] for i in found if i["blocked"]))
+    return Written(
+        ids,
+        written,
+        frozenset(i["id"] for i in found if i["blocked"]),
+        frozenset(i["id"] for i in [*upserted, *found] if i["quarantined"]),
+    )
 
 
 def _require_locked(
