@@ -99,9 +99,7 @@ class Meeting:
         marker = find_marker(self.new.text, self.rules.packs)
         if not marker:
             return None
-        reason = f"marker {marker}"
-        top = self.near[0].id
-        return self._decided(Verdict.SUPERSEDE, ConflictStage.MARKERS, top, reason)
+        return self._replaced(self.near[0], ConflictStage.MARKERS, f"marker {marker}")
 
     def triples(self) -> Decision | None:
         """Decide by subject and predicate, over what is not cold (B338, B339)."""
@@ -109,16 +107,14 @@ class Meeting:
         if mine is None:
             return None
         cold = self.rules.thresholds.cold
-        for old in self.near:
+        for old in (old for old in self.near if (old.cosine or 0.0) > cold):
             theirs = self.rules.triple(old)
             if theirs is None or not theirs.is_about_the_same(mine):
                 continue
-            if (old.cosine or 0.0) <= cold:
-                break
             stage = ConflictStage.SUBJECT_PREDICATE
             if theirs.object != mine.object:
                 reason = "same subject and predicate, another object"
-                return self._decided(Verdict.SUPERSEDE, stage, old.id, reason)
+                return self._replaced(old, stage, reason)
             if self.rules.may_be_one(self.new, old):
                 return self._one(old, stage, "same subject, predicate and object")
         return None
@@ -140,7 +136,13 @@ class Meeting:
         """
         if _stands(old, self.new):
             return self._decided(Verdict.DEDUP, stage, old.id, reason)
-        reason = f"{reason}, better vouched for"
+        return self._replaced(old, stage, f"{reason}, better vouched for")
+
+    def _replaced(self, old: Existing, stage: ConflictStage, reason: str) -> Decision:
+        """Replace one, unless the new one would leave it no time at all."""
+        if old.starts_later:
+            reason = f"{reason}, but it began no later"
+            return self._decided(Verdict.PENDING, stage, None, reason)
         return self._decided(Verdict.SUPERSEDE, stage, old.id, reason)
 
     def _decided(

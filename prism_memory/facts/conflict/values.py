@@ -44,6 +44,7 @@ class Existing:
     Args:
         cosine: Raw, of both texts, -1..1; None of one that only the words found.
         is_of_other_time: The new one is said to hold at other times than this one.
+        starts_later: The new one begins no later than this one, so it cannot end it.
     """
 
     id: uuid.UUID
@@ -55,6 +56,7 @@ class Existing:
     acceptance: Acceptance = Acceptance.ACCEPTED
     is_open: bool = True
     is_of_other_time: bool = False
+    starts_later: bool = False
 
 
 @dataclass(frozen=True)

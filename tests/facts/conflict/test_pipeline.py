@@ -155,6 +155,19 @@ def test_the_same_words_of_another_time_are_another_claim():
     )
 
 
+def test_what_began_no_later_ends_nothing():
+    """C31: learnt today, true since before what is known: a person has to say."""
+    since = old("Ada lives in Porto", 0.9, starts_later=True)
+    assert outcome("Ada lives in Lisbon", since) == (
+        Verdict.PENDING,
+        ConflictStage.SUBJECT_PREDICATE,
+    )
+    assert outcome("Ada moved to Lisbon", since) == (
+        Verdict.PENDING,
+        ConflictStage.MARKERS,
+    )
+
+
 def test_a_claim_never_meets_itself():
     """B342."""
     itself = old("Ada lives in Porto", 1.0, A)
