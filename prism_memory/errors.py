@@ -48,6 +48,18 @@ class Conflict(PrismMemoryError):
     code = "conflict"
 
 
+class FactKeyInUse(Conflict):
+    """An open fact of this scope has the key and says something else."""
+
+    code = "fact_key_in_use"
+
+
+class NotAccepted(Conflict):
+    """An accepted fact is only replaced by one that the policy accepts."""
+
+    code = "not_accepted"
+
+
 class LimitExceeded(PrismMemoryError):
     """A declared limit was exceeded."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django.conf import settings as django_settings
 from django.core import checks
@@ -111,8 +111,17 @@ def unknown_languages() -> Iterator[checks.CheckMessage]:
                 )
 
 
+DOTTED: Final = (
+    "REDACTOR",
+    "IMPORTANCE_FROM",
+    "ACCEPTANCE_POLICY",
+    "ON_INVALIDATE",
+    "API_RESOLVER",
+)
+
+
 def unimportable() -> Iterator[checks.CheckMessage]:
-    for key in ("REDACTOR", "IMPORTANCE_FROM", "ON_INVALIDATE", "API_RESOLVER"):
+    for key in DOTTED:
         path = getattr(settings, key)
         if not path or not isinstance(path, str):
             continue  # what is no text is reported as of another type

@@ -24,6 +24,7 @@ from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
+from prism_memory.memory.claims import Facts
 from prism_memory.memory.erasing import Removing
 from prism_memory.memory.forgetting import Forgetting
 from prism_memory.memory.governing import Governing
@@ -147,6 +148,11 @@ class Memory(Governing, Forgetting, Keeping, Removing, Sharing, Rebuilding):
         self.importance_from = importance_from
         self.embedder = embedder or settings.EMBEDDER
         self.using = check_database(using or settings.DATABASE)
+
+    @property
+    def facts(self) -> Facts:
+        """What is held to be true: ``memory.facts("Ada")``, and its verbs."""
+        return Facts(self)
 
     def remember(
         self,

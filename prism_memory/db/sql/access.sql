@@ -2,6 +2,11 @@
 
 -- name: visible
 -- Whether the reader may see the row called "record". The only such rule there is.
+{placed}
+AND {unwithheld}
+
+-- name: placed
+-- Whether it is of the reader's scopes: a part of the rule, and never all of it.
     record.tenant = %(tenant)s::text
 AND record.scope_id = ANY(ARRAY(
       -- The names decide, not the hash.
@@ -12,7 +17,6 @@ AND record.scope_id = ANY(ARRAY(
          AND (place.id, place.owner, place.agent, place.thread) IN (
                SELECT * FROM unnest(%(scope_ids)s::uuid[], %(owners)s::text[],
                                     %(agents)s::text[], %(threads)s::text[]))))
-AND {unwithheld}
 
 -- name: unwithheld
 -- What a row called "record" and its lineage say of it. The words of rows that do not pass
@@ -26,7 +30,7 @@ AND {unwithheld}
 AND record.revoked_at IS NULL
 AND (record.visible IS TRUE OR (record.visible IS NULL AND NOT %(strict)s::boolean))
 AND (record.gate = 'open' OR %(include_quarantined)s::boolean)
-AND record.retired_at IS NULL
+AND (record.retired_at IS NULL OR %(include_retired)s::boolean)
 AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
 AND (%(include_superseded)s::boolean
      OR ((record.valid_from IS NULL OR record.valid_from <= %(as_of)s::timestamptz)
