@@ -9,6 +9,7 @@ from typing import Final
 
 from prism_memory.access import Reader
 from prism_memory.errors import EmbedderMismatch
+from prism_memory.indexing import Space
 from prism_memory.recall import VectorLeg
 from prism_memory.recall.candidates import find
 from prism_memory.recall.intact import only_intact
@@ -16,6 +17,8 @@ from prism_memory.types import Kind, ReadMode, Vector
 
 LOOKED_AT: Final = 16
 """Neighbours that are found; of some the principal or the state may not fit."""
+
+UNEMBEDDED: Final = "some facts have no vector yet"
 
 COMPARED: Final = 5
 """Neighbours that a claim is compared with. Source: S3."""
@@ -28,17 +31,17 @@ class Near:
     Args:
         cosines: Raw, -1..1, by fact.
         vector: The claim's own, unit length; None where nothing embedded it.
-        space_id: Of the vector.
+        space: Of the vector.
         degraded: Why neighbours may be missing, or ``""`` (B343).
     """
 
     cosines: Mapping[uuid.UUID, float] = field(default_factory=dict)
     vector: Vector | None = None
-    space_id: int = 0
+    space: Space | None = None
     degraded: str = ""
 
 
-def nearest(*, using: str, reader: Reader, leg: VectorLeg) -> dict[uuid.UUID, float]:
+def nearest(*, using: str, reader: Reader, space: Space, vector: Vector) -> Near:
     """Return the facts nearest to a vector, with their raw cosines.
 
     Of exactly the reader's scope, and such that a reader of now sees: a claim neither
@@ -59,7 +62,7 @@ def nearest(*, using: str, reader: Reader, leg: VectorLeg) -> dict[uuid.UUID, fl
         using=using,
         reader=here,
         query="",
-        leg=leg,
+        leg=VectorLeg(space.id, space.identity.dimensions, space.indexed, vector),
         rows=LOOKED_AT,
         legs=("vector",),
         beside=False,
@@ -67,4 +70,9 @@ def nearest(*, using: str, reader: Reader, leg: VectorLeg) -> dict[uuid.UUID, fl
     if not found.current:
         raise EmbedderMismatch
     rows = only_intact(using, here, found).rows
-    return {uuid.UUID(record_id): row["cosine"] for record_id, row in rows.items()}
+    return Near(
+        cosines={uuid.UUID(key): row["cosine"] for key, row in rows.items()},
+        vector=vector,
+        space=space,
+        degraded=UNEMBEDDED if found.waiting else "",
+    )

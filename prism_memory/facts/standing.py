@@ -16,13 +16,29 @@ from prism_memory.db.queries import named
 from prism_memory.facts.candidates import COMPARED
 from prism_memory.facts.conflict import Existing
 from prism_memory.integrity import intact
-from prism_memory.types import Acceptance, Claim, ReadMode, Scope
+from prism_memory.models import Fact
+from prism_memory.types import Acceptance, Claim, Closing, ReadMode, Scope
 
 
 def own_words(*, using: str, scope: Scope, words: bytes) -> None:
     """Wait for others who remember the same words in this scope. One query."""
     given = {"tenant": scope.tenant, "scope_id": scope.id, "words": words}
     queries.fetch(using, named("conflicts")["own_words"], given)
+
+
+def were_forgotten(*, using: str, scope: Scope, words: bytes) -> bool:
+    """Tell whether a fact of the same words was forgotten or retracted here. One query.
+
+    Args:
+        words: See ``folded_sha256``.
+    """
+    gone = Fact.objects.using(using).filter(
+        tenant=scope.tenant,
+        scope_id=scope.id,
+        folded_sha256=words,
+        closing__in=[Closing.FORGOTTEN, Closing.RETRACTED],
+    )
+    return gone.exists()
 
 
 def standing(
@@ -47,7 +63,10 @@ def standing(
     here = replace(
         reader,
         mode=ReadMode.EXACT,
-        # Whatever their time and gate: the same words are found before any vector.
+        # Whatever their time and gate, and although nobody consented yet: to who says
+        # the same words they tell nothing, and what is near was found as strictly as
+        # the reader is.
+        strict=False,
         include_superseded=True,
         include_quarantined=True,
         include_retired=False,

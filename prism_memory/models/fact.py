@@ -97,7 +97,6 @@ class Fact(TenantModel):
             models.Index(
                 fields=["tenant", "scope", "folded_sha256"],
                 name="prism_memory_fact_by_words",
-                condition=Q(closed_at__isnull=True),
             ),
             models.Index(
                 fields=["tenant", "supersedes"],

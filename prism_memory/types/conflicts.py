@@ -27,7 +27,7 @@ class Ruling:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedFact:
     """What ``remember_with_decision`` did, and why (B330).
 
     Args:
