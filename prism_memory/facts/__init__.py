@@ -8,6 +8,7 @@ from prism_memory.facts.locking import Which
 from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
+from prism_memory.facts.remember import Outcome, remember_fact
 from prism_memory.facts.retract import retract
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
 from prism_memory.facts.validate import validate_fact
@@ -15,6 +16,7 @@ from prism_memory.facts.validate import validate_fact
 __all__ = [
     "Decided",
     "OnUnaccepted",
+    "Outcome",
     "Superseded",
     "Wanted",
     "Which",
@@ -27,6 +29,7 @@ __all__ = [
     "history",
     "purge",
     "quarantine_fact",
+    "remember_fact",
     "retract",
     "supersede",
     "timeline",

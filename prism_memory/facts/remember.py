@@ -1,7 +1,7 @@
 """Remember a claim: it is compared with what stands, and stored, dropped or put after.
 
-Source: S3. What is near was found before, outside any transaction; what stands is looked
-at again inside, and decided there.
+Source: S3. What is near was found before, outside any transaction; what stands is
+looked at again inside, and decided there.
 """
 
 from __future__ import annotations
@@ -311,7 +311,5 @@ def _store_note(writing: Writing, note: Row) -> None:
         at=writing.at,
         wakes=False,
     )
-    change_record(
-        using=using, tenant=tenant, record_id=note.id, retired_at=writing.at
-    )
+    change_record(using=using, tenant=tenant, record_id=note.id, retired_at=writing.at)
     Embedding.objects.using(using).filter(tenant=tenant, record_id=note.id).delete()

@@ -19,8 +19,8 @@ from prism_memory.errors import (
 )
 from prism_memory.models import AuditEvent, Evidence, Fact, LineageEdge, Record, Review
 from prism_memory.types import Acceptance, Claim, Kind, Origin, Trust
-from tests.facts.asserted import MAY, assert_one, said, values, versions
 from tests.factories import make_memory, make_scope
+from tests.facts.asserted import MAY, assert_one, said, values, versions
 from tests.tables import counts
 
 pytestmark = pytest.mark.django_db

@@ -11,6 +11,7 @@ from django.utils import timezone
 from prism_memory.errors import Conflict, Invalid, NotAccepted, NotVisible
 from prism_memory.models import Fact, Record
 from prism_memory.types import Acceptance, Closing, Kind, Trust
+from tests.factories import make_memory, make_scope
 from tests.facts.asserted import (
     JULY,
     JUNE,
@@ -21,7 +22,6 @@ from tests.facts.asserted import (
     values,
     versions,
 )
-from tests.factories import make_memory, make_scope
 from tests.tables import counts
 
 pytestmark = pytest.mark.django_db

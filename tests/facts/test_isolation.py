@@ -8,8 +8,8 @@ import pytest
 
 from prism_memory.errors import NotVisible
 from prism_memory.types import ReadMode, Trust
-from tests.facts.asserted import assert_one, said, supersede_one, values
 from tests.factories import make_memory, make_scope
+from tests.facts.asserted import assert_one, said, supersede_one, values
 from tests.tables import counts
 
 pytestmark = pytest.mark.django_db
