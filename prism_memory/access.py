@@ -242,8 +242,13 @@ def unwithheld() -> sql.SQL:
 
 
 def held() -> sql.SQL:
-    """Return whether a hold keeps a row called ``record`` from deletion, as SQL."""
-    return sql.SQL(named("access")["held"])
+    """Return whether a hold keeps a row called ``record`` from deletion, as SQL.
+
+    One on it, or on a fact that rests on it (B326).
+    """
+    texts = named("access")
+    itself = sql.SQL(texts["held_itself"])
+    return sql.SQL(sql.SQL(texts["held"]).format(held_itself=itself).as_string(None))
 
 
 def shared() -> sql.SQL:

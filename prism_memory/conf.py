@@ -17,6 +17,9 @@ from prism_memory.errors import LimitExceeded
 
 NAMESPACE: Final = "PRISM_MEMORY"
 
+ENTITY_RESOLVERS: Final = ("exact", "vectors", "off")
+"""What ``ENTITY_RESOLVER`` may be beside a dotted path."""
+
 T = TypeVar("T")
 
 
@@ -140,14 +143,34 @@ class Settings:
         help="Strict mode: recall only what has a consent; chunks and facts have none"
         " until it is given.",
     )
+    GATE = Setting(
+        "on",
+        help="Quarantine texts that give orders to who will read them; off: all pass.",
+        choices=("on", "off"),
+    )
+    GATE_RULES: Setting[str] = Setting(
+        "",
+        help="Dotted path of more rules, or of f(rules) -> rules that replaces them.",
+    )
+    GATE_CLASSIFIER: Setting[str] = Setting(
+        "",
+        help="Dotted path of f(text) -> bool, asked before the transaction of each"
+        " write; it can only add a flag.",
+    )
     IMPORTANCE_FROM: Setting[str] = Setting(
         "", help="Dotted path of f(reflection) -> float, run once at write time."
     )
 
-    ACCEPTANCE_POLICY: Setting[str] = Setting(
+    ENTITY_RESOLVER: Setting[str] = Setting(
+        "exact",
+        help="Which entities the subject and object of a fact are linked to: exact (by"
+        " name), vectors (names that are near are merged too, later), off, or the"
+        " dotted path of f(names) -> names that tells what each name is known by.",
+    )
+    ENTITY_JUDGE: Setting[str] = Setting(
         "",
-        help="Dotted path of f(trusts) -> acceptance: what becomes of a claim by the"
-        " trust of all it cites; empty: people and documents are believed.",
+        help="Dotted path of f(name, other) -> bool, asked in the background whether"
+        " two names that are rather near mean the same; empty: they do not.",
     )
 
     ON_INVALIDATE: Setting[str] = Setting(

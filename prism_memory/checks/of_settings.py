@@ -10,17 +10,34 @@ from django.conf import settings as django_settings
 from django.core import checks
 from django.utils.module_loading import import_string
 
-from prism_memory.conf import NAMESPACE, Setting, Settings, settings, user_settings
+from prism_memory.conf import (
+    ENTITY_RESOLVERS,
+    NAMESPACE,
+    Setting,
+    Settings,
+    settings,
+    user_settings,
+)
 from prism_memory.db.languages import LANGUAGES
 from prism_memory.errors import (
     Invalid,
     LimitExceeded,
     Misconfigured,
 )
+from prism_memory.gate import configured_rules
 from prism_memory.integrity import keyring
 from prism_memory.recall.options import check_values
 from prism_memory.recall.scoring import check_factors
 from prism_memory.types import Options
+
+IMPORTED: Final = (
+    "REDACTOR",
+    "IMPORTANCE_FROM",
+    "ACCEPTANCE_POLICY",
+    "ON_INVALIDATE",
+    "API_RESOLVER",
+    "GATE_CLASSIFIER",
+)
 
 
 def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
@@ -35,6 +52,7 @@ def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
         *unusable_defaults(),
         *unusable_keys(),
         *unknown_storage(),
+        *unusable_rules(),
     ]
 
 
@@ -111,18 +129,22 @@ def unknown_languages() -> Iterator[checks.CheckMessage]:
                 )
 
 
-DOTTED: Final = (
+CALLED: Final = (
     "REDACTOR",
     "IMPORTANCE_FROM",
-    "ACCEPTANCE_POLICY",
+    "ENTITY_RESOLVER",
+    "ENTITY_JUDGE",
     "ON_INVALIDATE",
     "API_RESOLVER",
 )
+"""Settings that are dotted paths."""
 
 
 def unimportable() -> Iterator[checks.CheckMessage]:
-    for key in DOTTED:
+    for key in CALLED:
         path = getattr(settings, key)
+        if key == "ENTITY_RESOLVER" and path in ENTITY_RESOLVERS:
+            continue
         if not path or not isinstance(path, str):
             continue  # what is no text is reported as of another type
         try:
@@ -173,6 +195,20 @@ def unusable_keys() -> Iterator[checks.CheckMessage]:
             f"{NAMESPACE}[{error.field!r}] cannot be used: {error}",
             hint=Settings.INTEGRITY_KEYS.help,
             id="prism_memory.E040",
+        )
+
+
+def unusable_rules() -> Iterator[checks.CheckMessage]:
+    """Report rules of the gate that cannot be matched: each write would raise."""
+    path: object = settings.GATE_RULES
+    if not isinstance(path, str):
+        return  # reported as of another type
+    try:
+        configured_rules()
+    except (Invalid, Misconfigured) as error:
+        yield checks.Error(
+            f"{NAMESPACE}['GATE_RULES'] cannot be used: {error}",
+            id="prism_memory.E070",
         )
 
 

@@ -18,7 +18,7 @@ from prism_memory.facts.conflict import folded_sha256
 from prism_memory.facts.naming import fold
 from prism_memory.lifecycle.columns import gate_of
 from prism_memory.lifecycle.entries import Row, prepare
-from prism_memory.lifecycle.reviews import open_review
+from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.versions import begin_versions
 from prism_memory.models import Evidence, Fact
 from prism_memory.redaction import Redaction
@@ -222,11 +222,4 @@ def _let_wait(
     ]
     for waits, why in reasons:
         if waits:
-            open_review(
-                using=using,
-                tenant=scope.tenant,
-                scope_id=scope.id,
-                record_id=fact_id,
-                why=why,
-                at=at,
-            )
+            open_reviews(using=using, scope=scope, record_ids=[fact_id], why=why, at=at)

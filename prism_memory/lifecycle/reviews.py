@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections.abc import Collection
 
 from django.db.models import Q
 
-from prism_memory.models import Review
-from prism_memory.types import Actor, ReviewDecision, ReviewWhy
+from prism_memory.models import Record, Review
+from prism_memory.models.choices import GateState
+from prism_memory.types import Actor, ReviewDecision, ReviewWhy, Scope
 
 
-def open_review(
+def open_reviews(
     *,
     using: str,
-    tenant: str,
-    scope_id: uuid.UUID,
-    record_id: uuid.UUID,
+    scope: Scope,
+    record_ids: Collection[uuid.UUID],
     why: ReviewWhy,
     at: dt.datetime,
 ) -> None:
-    """Let a record wait for a person, unless it does for the same reason. One query."""
-    Review.objects.using(using).bulk_create(
-        [
-            Review(
-                tenant=tenant,
-                scope_id=scope_id,
-                record_id=record_id,
-                why=why,
-                opened_at=at,
-            )
-        ],
-        ignore_conflicts=True,
-    )
+    """Let records wait for a person, unless they do for the same reason. One query."""
+    waiting = [
+        Review(
+            tenant=scope.tenant,
+            scope_id=scope.id,
+            record_id=record_id,
+            why=why,
+            opened_at=at,
+        )
+        for record_id in record_ids
+    ]
+    Review.objects.using(using).bulk_create(waiting, ignore_conflicts=True)
 
 
 def decide_review(
@@ -55,3 +55,27 @@ def decide_review(
         reasons, tenant=tenant, record_id=record_id, decided_at=None
     )
     return bool(waiting.update(decided_at=at, decision=decision, actor=actor.name))
+
+
+def lapse_reviews(
+    *,
+    using: str,
+    tenant: str,
+    record_ids: Collection[uuid.UUID],
+    actor: Actor,
+    at: dt.datetime,
+) -> None:
+    """Let go of records that waited for their gate, and whose gate is open now.
+
+    They got other words. One query.
+    """
+    opened = Record.objects.using(using).filter(
+        tenant=tenant, id__in=record_ids, gate=GateState.OPEN
+    )
+    waiting = Review.objects.using(using).filter(
+        tenant=tenant,
+        record_id__in=opened.values("id"),
+        why=ReviewWhy.QUARANTINED,
+        decided_at=None,
+    )
+    waiting.update(decided_at=at, decision=ReviewDecision.LAPSED, actor=actor.name)

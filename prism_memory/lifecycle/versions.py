@@ -8,12 +8,13 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Collection
+from typing import Any
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.errors import Conflict
-from prism_memory.models import FactVersion
-from prism_memory.types import Acceptance, Actor, FactChange, uuid7
+from prism_memory.models import Fact, FactVersion, Record
+from prism_memory.types import Acceptance, Actor, FactChange, Kind, uuid7
 
 
 def instant(
@@ -97,6 +98,39 @@ def change_version(
         setattr(following, name, value)
     following.save(using=using, force_insert=True)
     return following
+
+
+def follow_gate(
+    *,
+    using: str,
+    record: Record,
+    gate: str,
+    cause: FactChange,
+    actor: Actor,
+    reason: str = "",
+) -> None:
+    """Let the fact whose statement a locked record is follow its gate.
+
+    Nothing for other records, nor where no version is held. Up to five queries.
+    """
+    if record.kind != Kind.FACT:
+        return
+    given: dict[str, Any] = {"using": using, "tenant": record.tenant}
+    facts = Fact.objects.using(using).filter(tenant=record.tenant, id=record.id)
+    if facts.select_for_update().first() is None:
+        return
+    version = open_version(**given, fact_id=record.id)
+    if version is None or version.gate == gate:
+        return
+    change_version(
+        version,
+        using=using,
+        at=instant(**given, fact_ids=[record.id]),
+        cause=cause,
+        actor=actor,
+        reason=reason,
+        gate=gate,
+    )
 
 
 def end_version(version: FactVersion, *, using: str, at: dt.datetime) -> None:

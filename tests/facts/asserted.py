@@ -8,7 +8,7 @@ from typing import Any
 
 from prism_memory.memory import Memory
 from prism_memory.models import FactVersion
-from prism_memory.types import Acceptance, FactItem, Origin, Scope, Trust
+from prism_memory.types import Acceptance, Entry, FactItem, Origin, Scope, Trust
 from tests.factories import make_memory
 
 USER = Trust.USER
@@ -25,7 +25,7 @@ def said(
 ) -> uuid.UUID:
     """Remember words of somebody of this trust; return their record."""
     memory = make_memory(scope, origin=Origin(trust, str(trust)))
-    (record_id,) = memory.remember({"text": text, **fields}).accepted
+    (record_id,) = memory.remember(Entry(text, **fields)).accepted
     return record_id
 
 
@@ -38,12 +38,11 @@ def assert_one(
 ) -> FactItem:
     """Assert where Ada lives, on words of somebody of this trust."""
     memory = memory or make_memory()
-    triple = {"subject": "Ada", "predicate": "lives in", "value": value}
     given.setdefault("valid_from", MAY)
     if "evidence" not in given:
         words = f"{trust} words: {value} {uuid.uuid4()}"
         given["evidence"] = [said(words, trust, memory.scope)]
-    return memory.facts.assert_fact(**triple, **given)
+    return memory.facts.assert_fact("Ada", "lives in", value, **given)
 
 
 def supersede_one(old: Any, value: str = "Lisbon", **given: Any) -> FactItem:
