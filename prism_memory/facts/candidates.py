@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from prism_memory.access import Reader
-from prism_memory.errors import EmbedderMismatch
 from prism_memory.indexing import Space
 from prism_memory.recall import VectorLeg
 from prism_memory.recall.candidates import find
@@ -18,61 +18,86 @@ from prism_memory.types import Kind, ReadMode, Vector
 LOOKED_AT: Final = 16
 """Neighbours that are found; of some the principal or the state may not fit."""
 
-UNEMBEDDED: Final = "some facts have no vector yet"
-
 COMPARED: Final = 5
 """Neighbours that a claim is compared with. Source: S3."""
 
+LEEWAY: Final = dt.timedelta(minutes=1)
+"""So far ahead may the clock of who wrote just before be; what they wrote holds now."""
+
+UNEMBEDDED: Final = "some facts have no vector yet"
+MISMATCHED: Final = "the stored vectors are another embedder's"
+
 
 @dataclass(frozen=True)
-class Near:
-    """What was found near a claim, before its transaction.
+class Placed:
+    """Where a claim lies among vectors: found before its transaction, by a provider.
 
     Args:
-        cosines: Raw, -1..1, by fact.
-        vector: The claim's own, unit length; None where nothing embedded it.
+        vector: Unit length; None where nothing embedded the claim.
         space: Of the vector.
-        degraded: Why neighbours may be missing, or ``""`` (B343).
+        degraded: Why there is none, or ``""`` (B343).
     """
 
-    cosines: Mapping[uuid.UUID, float] = field(default_factory=dict)
     vector: Vector | None = None
     space: Space | None = None
     degraded: str = ""
 
 
-def nearest(*, using: str, reader: Reader, space: Space, vector: Vector) -> Near:
-    """Return the facts nearest to a vector, with their raw cosines.
+@dataclass(frozen=True)
+class Near:
+    """What is near a claim.
 
-    Of exactly the reader's scope, and such that a reader of now sees: a claim neither
-    repeats nor replaces what is above it. Costs what the statement of recall does.
-
-    Raises:
-        EmbedderMismatch: The space is not the active one any more.
+    Args:
+        cosines: Raw, -1..1, by fact.
+        degraded: Why neighbours may be missing, or ``""``.
     """
-    here = replace(
-        reader,
-        mode=ReadMode.EXACT,
-        kinds=[Kind.FACT],
-        include_quarantined=False,
-        include_superseded=False,
-        include_retired=False,
-    )
+
+    cosines: Mapping[uuid.UUID, float] = field(default_factory=dict)
+    degraded: str = ""
+
+
+def nearest(*, using: str, reader: Reader, placed: Placed, at: dt.datetime) -> Near:
+    """Return the facts nearest to a claim that hold now, with their raw cosines.
+
+    Of exactly the reader's scope, and such that the reader sees: a claim neither
+    repeats nor replaces what is above it. No query without a vector, else what the
+    statement of recall costs.
+    """
+    if placed.vector is None or placed.space is None:
+        return Near(degraded=placed.degraded)
+    space = placed.space
+    here = seeing(reader, at, include_quarantined=False, include_superseded=False)
     found = find(
         using=using,
         reader=here,
         query="",
-        leg=VectorLeg(space.id, space.identity.dimensions, space.indexed, vector),
+        leg=VectorLeg(
+            space.id, space.identity.dimensions, space.indexed, placed.vector
+        ),
         rows=LOOKED_AT,
         legs=("vector",),
         beside=False,
     )
     if not found.current:
-        raise EmbedderMismatch
+        return Near(degraded=MISMATCHED)
     rows = only_intact(using, here, found).rows
     return Near(
         cosines={uuid.UUID(key): row["cosine"] for key, row in rows.items()},
-        vector=vector,
-        space=space,
         degraded=UNEMBEDDED if found.waiting else "",
+    )
+
+
+def seeing(reader: Reader, at: dt.datetime, **wider: bool) -> Reader:
+    """Return who sees facts of exactly the reader's scope, as they are when it writes.
+
+    Args:
+        wider: What else they see.
+    """
+    return replace(
+        reader,
+        mode=ReadMode.EXACT,
+        kinds=[Kind.FACT],
+        at=at,
+        as_of=at + LEEWAY,
+        **{"include_retired": False, **wider},
     )

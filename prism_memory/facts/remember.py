@@ -1,7 +1,7 @@
 """Remember a claim: it is compared with what stands, and stored, dropped or put after.
 
-Source: S3. What is near was found before, outside any transaction; what stands is
-looked at again inside, and decided there.
+Source: S3. The claim was embedded before, outside any transaction; what stands near it
+is looked for inside, while nobody else remembers a claim in its scope.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from prism_memory.access import Reader
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, FactKeyInUse
 from prism_memory.facts.assert_fact import is_key_in_use
-from prism_memory.facts.candidates import Near
+from prism_memory.facts.candidates import Near, Placed, nearest
 from prism_memory.facts.conflict import Decision, New, Rules, decide, folded_sha256
 from prism_memory.facts.decisions import note_decision
 from prism_memory.facts.locking import change_record
-from prism_memory.facts.standing import own_words, standing, were_forgotten
+from prism_memory.facts.standing import own_claims, standing, were_forgotten
 from prism_memory.facts.supersede import OnUnaccepted, supersede
 from prism_memory.facts.vectors import write_vector
 from prism_memory.facts.vouching import Vouched, quarantined
@@ -91,7 +91,7 @@ def remember_fact(  # noqa: PLR0913 - keywords
     actor: Actor,
     reader: Reader,
     vouched: Vouched,
-    near: Near,
+    placed: Placed,
     rules: Rules | None,
     embedder: str,
     at: dt.datetime,
@@ -101,7 +101,7 @@ def remember_fact(  # noqa: PLR0913 - keywords
 
     Args:
         reader: Who must see what is cited, and sees what it is compared with.
-        near: What stood near it, by vectors.
+        placed: Where it lies among vectors.
         rules: What decides; None stores it whatever stands there.
 
     Raises:
@@ -114,7 +114,7 @@ def remember_fact(  # noqa: PLR0913 - keywords
     for _ in range(TRIES):
         try:
             with transaction.atomic(using=using):
-                return _remember(writing, vouched, near, rules)
+                return _remember(writing, vouched, placed, rules)
         except Overtaken:
             continue
         except IntegrityError as error:
@@ -126,22 +126,22 @@ def remember_fact(  # noqa: PLR0913 - keywords
 
 
 def _remember(
-    writing: Writing, vouched: Vouched, near: Near, rules: Rules | None
+    writing: Writing, vouched: Vouched, placed: Placed, rules: Rules | None
 ) -> Outcome:
     using, scope = writing.using, writing.scope
     prepared = vouched.prepared
     words = folded_sha256(prepared.claim.statement)
     hold_lineage(using=using, tenant=scope.tenant)
     ensure_scope(using=using, scope=scope, at=writing.at)
-    own_words(using=using, scope=scope, words=words)
+    own_claims(using=using, scope=scope)
     judged = acceptance.judge(_trusts(writing, vouched))
     prepared = _still_forgotten(writing, prepared, judged, words)
-    decision = _degraded(near, _decided(writing, prepared, judged, words, near, rules))
+    decision, writing = _decided(writing, prepared, judged, words, placed, rules)
     fact_id, decision = _committed(writing, vouched, prepared, judged, decision)
     is_new = fact_id == prepared.id
     if is_new:
         write_vector(
-            using=using, scope=scope, row=prepared.row, near=near, at=writing.at
+            using=using, scope=scope, row=prepared.row, placed=placed, at=writing.at
         )
     decision_id = note_decision(
         using=using,
@@ -186,36 +186,43 @@ def _decided(
     prepared: Prepared,
     judged: Acceptance,
     words: bytes,
-    near: Near,
+    placed: Placed,
     rules: Rules | None,
-) -> Decision:
+) -> tuple[Decision, Writing]:
+    """Return what becomes of a claim, and when it is written."""
     if rules is None:
-        return OFF
+        return OFF, writing
+    using, reader, at = writing.using, writing.reader, writing.at
+    near = nearest(using=using, reader=reader, placed=placed, at=at)
+    existing, at = standing(
+        using=using,
+        reader=reader,
+        claim=prepared.claim,
+        words=words,
+        cosines=near.cosines,
+        at=at,
+    )
+    found = decide(_new(prepared, judged, at), existing, rules)
+    return _degraded(near, found), replace(writing, at=at)
+
+
+def _new(prepared: Prepared, judged: Acceptance, at: dt.datetime) -> New:
     claim = prepared.claim
-    new = New(
+    return New(
         text=claim.statement,
         subject=claim.subject,
         predicate=claim.predicate,
         value=claim.value,
         acceptance=judged,
         is_open=not prepared.row.verdict.flagged,
-        is_over=claim.valid_to is not None and claim.valid_to <= writing.at,
+        is_over=claim.valid_to is not None and claim.valid_to <= at,
         id=prepared.id,
     )
-    existing = standing(
-        using=writing.using,
-        reader=writing.reader,
-        claim=claim,
-        words=words,
-        cosines=near.cosines,
-        at=writing.at,
-    )
-    return decide(new, existing, rules)
 
 
 def _degraded(near: Near, decision: Decision) -> Decision:
-    """Say what could not be asked, where nothing was found that told enough."""
-    if not near.degraded or decision.stage in (ConflictStage.EXACT, ConflictStage.OFF):
+    """Say what could not be asked, unless the same words were there."""
+    if not near.degraded or decision.stage is ConflictStage.EXACT:
         return decision
     return replace(decision, reason=f"{decision.reason}; degraded: {near.degraded}")
 

@@ -13,17 +13,20 @@ from psycopg import sql
 from prism_memory.access import Reader
 from prism_memory.db import queries
 from prism_memory.db.queries import named
-from prism_memory.facts.candidates import COMPARED
+from prism_memory.facts.candidates import COMPARED, LEEWAY, seeing
 from prism_memory.facts.conflict import Existing
 from prism_memory.integrity import intact
 from prism_memory.models import Fact
-from prism_memory.types import Acceptance, Claim, Closing, ReadMode, Scope
+from prism_memory.types import Acceptance, Claim, Closing, Scope
 
 
-def own_words(*, using: str, scope: Scope, words: bytes) -> None:
-    """Wait for others who remember the same words in this scope. One query."""
-    given = {"tenant": scope.tenant, "scope_id": scope.id, "words": words}
-    queries.fetch(using, named("conflicts")["own_words"], given)
+def own_claims(*, using: str, scope: Scope) -> None:
+    """Wait for others who remember a claim in this scope. One query.
+
+    Else two that contradict each other could both be admitted, and neither know.
+    """
+    given = {"tenant": scope.tenant, "scope_id": scope.id}
+    queries.fetch(using, named("conflicts")["own_claims"], given)
 
 
 def were_forgotten(*, using: str, scope: Scope, words: bytes) -> bool:
@@ -49,30 +52,29 @@ def standing(
     words: bytes,
     cosines: Mapping[uuid.UUID, float],
     at: dt.datetime,
-) -> list[Existing]:
-    """Return what a claim meets: the nearest five, and all of the same words.
+) -> tuple[list[Existing], dt.datetime]:
+    """Return what a claim meets, and when it begins: the nearest, and the same words.
 
     One query. Of exactly the reader's scope: neither is anything else returned to who
-    repeats it, nor replaced.
+    repeats it, nor replaced. A claim that says no time begins after what was written
+    before it, whatever the clocks say.
 
     Args:
         words: See ``folded_sha256``.
-        cosines: What was near before the transaction.
+        cosines: What is near.
         at: The time of writing.
     """
-    here = replace(
-        reader,
-        mode=ReadMode.EXACT,
+    here = seeing(
         # Whatever their time and gate, and although nobody consented yet: to who says
         # the same words they tell nothing, and what is near was found as strictly as
         # the reader is.
-        strict=False,
+        replace(reader, strict=False),
+        at,
         include_superseded=True,
         include_quarantined=True,
-        include_retired=False,
     )
     given = {
-        **here.parameters(),
+        **replace(here, as_of=None).parameters(),
         "scope_id": reader.scope.id,
         "words": words,
         "near_ids": list(cosines),
@@ -82,8 +84,16 @@ def standing(
     rows = queries.fetch(using, statement.as_string(None), given)
     shown = {row["id"]: (row["version"], row["text"]) for row in rows}
     whole = intact(using=using, tenant=reader.scope.tenant, shown=shown)
-    found = [_existing(row, claim, cosines, at) for row in rows if row["id"] in whole]
-    return _fewest(found)
+    rows = [row for row in rows if row["id"] in whole]
+    if claim.valid_from is None:
+        at = max([at, *(_end(row) for row in rows if row["valid_from"] <= at + LEEWAY)])
+    return _fewest([_existing(row, claim, cosines, at) for row in rows]), at
+
+
+def _end(row: Mapping[str, Any]) -> dt.datetime:
+    """Return the first moment after a fact began."""
+    starts: dt.datetime = row["valid_from"]
+    return starts + dt.timedelta(microseconds=1)
 
 
 def _existing(
@@ -93,14 +103,13 @@ def _existing(
     at: dt.datetime,
 ) -> Existing:
     names = ("id", "text", "subject", "predicate", "value", "is_open")
-    starts = claim.valid_from or at
     return Existing(
         **{name: row[name] for name in names},
         # One that the gate has shut meanwhile speaks of nothing but its own words.
         cosine=cosines.get(row["id"]) if row["is_open"] else None,
         acceptance=Acceptance(row["acceptance"]),
         is_of_other_time=_is_of_other_time(row, claim, at),
-        starts_later=row["valid_from"] >= starts,
+        starts_later=row["valid_from"] >= (claim.valid_from or at),
     )
 
 

@@ -22,7 +22,7 @@ from prism_memory.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from prism_memory.facts.candidates import Near, nearest
+from prism_memory.facts.candidates import MISMATCHED, Placed
 from prism_memory.facts.conflict import Rules
 from prism_memory.facts.conflict.configured import configured_rules
 from prism_memory.facts.vouching import vouch
@@ -47,7 +47,7 @@ INSIDE: Final = "nothing is embedded inside an open transaction"
 DROPPED: Final = "an importance that is no finite number was left out"
 
 FAILED: Final[Mapping[type[PrismMemoryError], str]] = {
-    EmbedderMismatch: "the stored vectors are another embedder's",
+    EmbedderMismatch: MISMATCHED,
     ProviderUnavailable: "the embedder is unavailable",
     ProviderRejected: "the embedder refused the text",
 }
@@ -114,12 +114,14 @@ class Remembering(Facing):
             redaction=self.memory.redaction,
         )
         self.memory._refuse_secret_scope()  # noqa: SLF001 - its other half
-        near = Near() if rules is None else self._near(vouched.prepared, cancelled)
+        placed = Placed()
+        if rules is not None:
+            placed = self._placed(vouched.prepared, cancelled)
         done = floor.remember_fact(
             **self._who(reason),
             reader=self._reader(),
             vouched=vouched,
-            near=near,
+            placed=placed,
             rules=rules,
             embedder=self.memory.embedder,
         )
@@ -137,27 +139,29 @@ class Remembering(Facing):
         """Do as ``remember_with_decision``, for asynchronous code."""
         return await sync_to_async(self.remember_with_decision)(*args, **kwargs)
 
-    def _near(self, prepared: Prepared, cancelled: Callable[[], bool] | None) -> Near:
-        """Return what stands near a claim. Calls the embedder, before anything else."""
+    def _placed(
+        self, prepared: Prepared, cancelled: Callable[[], bool] | None
+    ) -> Placed:
+        """Return where a claim lies. Calls the embedder, before anything else."""
         if cancelled is not None and cancelled():
             message = "Remembering was cancelled; nothing is written."
             raise Aborted(message)
         if not settings.EMBEDDERS:
-            return Near(degraded=UNCONFIGURED)
+            return Placed(degraded=UNCONFIGURED)
         if indexing.in_host_transaction(self.memory.using):
-            return Near(degraded=INSIDE)
+            return Placed(degraded=INSIDE)
         try:
             return self._embedded(prepared, cancelled)
         except tuple(FAILED) as error:
-            return Near(degraded=FAILED[type(error)])
+            return Placed(degraded=FAILED[type(error)])
 
     def _embedded(
         self, prepared: Prepared, cancelled: Callable[[], bool] | None
-    ) -> Near:
+    ) -> Placed:
         memory = self.memory
         space = memory._space_to_write()  # noqa: SLF001 - its other half
         if space is None:
-            return Near(degraded=UNCONFIGURED)
+            return Placed(degraded=UNCONFIGURED)
         row = prepared.row
         (vector,) = backends.embed(
             backends.get_embedder(memory.embedder),
@@ -166,9 +170,7 @@ class Remembering(Facing):
             timeout_seconds=settings.EMBED_TIMEOUT_SECONDS,
             cancelled=cancelled,
         )
-        return nearest(
-            using=memory.using, reader=self._reader(), space=space, vector=vector
-        )
+        return Placed(vector, space)
 
     def _decided(self, done: floor.Outcome, note: str) -> DecidedFact:
         decision = done.decision
