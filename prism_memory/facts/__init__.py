@@ -3,6 +3,7 @@
 from prism_memory.facts.accept import Decided, accept
 from prism_memory.facts.archive import archive, unarchive
 from prism_memory.facts.assert_fact import assert_fact
+from prism_memory.facts.conflicts import conflicts
 from prism_memory.facts.forget import forget_fact
 from prism_memory.facts.locking import Which
 from prism_memory.facts.purge import purge
@@ -10,6 +11,7 @@ from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
 from prism_memory.facts.remember import Outcome, remember_fact
 from prism_memory.facts.retract import retract
+from prism_memory.facts.settle import settle
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
 from prism_memory.facts.validate import validate_fact
 
@@ -23,6 +25,7 @@ __all__ = [
     "accept",
     "archive",
     "assert_fact",
+    "conflicts",
     "facts",
     "forget_fact",
     "get_fact",
@@ -31,6 +34,7 @@ __all__ = [
     "quarantine_fact",
     "remember_fact",
     "retract",
+    "settle",
     "supersede",
     "timeline",
     "unarchive",
