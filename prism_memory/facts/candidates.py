@@ -66,7 +66,7 @@ def nearest(*, using: str, reader: Reader, placed: Placed, at: dt.datetime) -> N
     if placed.vector is None or placed.space is None:
         return Near(degraded=placed.degraded)
     space = placed.space
-    here = seeing(reader, at, include_quarantined=False, include_superseded=False)
+    here = seeing(reader, at, waiting=False)
     found = find(
         using=using,
         reader=here,
@@ -87,17 +87,19 @@ def nearest(*, using: str, reader: Reader, placed: Placed, at: dt.datetime) -> N
     )
 
 
-def seeing(reader: Reader, at: dt.datetime, **wider: bool) -> Reader:
+def seeing(reader: Reader, at: dt.datetime, *, waiting: bool) -> Reader:
     """Return who sees facts of exactly the reader's scope, as they are when it writes.
 
     Args:
-        wider: What else they see.
+        waiting: Also those that the gate holds back, and of any time.
     """
     return replace(
         reader,
         mode=ReadMode.EXACT,
         kinds=[Kind.FACT],
         at=at,
-        as_of=at + LEEWAY,
-        **{"include_retired": False, **wider},
+        as_of=None if waiting else at + LEEWAY,
+        include_superseded=waiting,
+        include_quarantined=waiting,
+        include_retired=False,
     )

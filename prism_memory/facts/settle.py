@@ -100,6 +100,7 @@ def settle(  # noqa: PLR0913 - keywords
         _require_versions(settling, versions, new, old)
         if about and old is None:
             verdict, about = Verdict.ADMIT, None
+        _decide_review(settling, decision)
         verdict, linked = _done(settling, verdict, new, old)
         _close(settling, decision, verdict, about, linked=linked)
     return Settled(verdict, decision.fact_id, about, linked)
@@ -176,6 +177,18 @@ def _require_versions(
             raise Changed
 
 
+def _decide_review(settling: Settling, decision: ConflictDecision) -> None:
+    decide_review(
+        using=settling.using,
+        tenant=settling.scope.tenant,
+        record_id=decision.fact_id,
+        why=ReviewWhy.CONFLICT,
+        decision=ReviewDecision.SETTLED,
+        actor=settling.actor,
+        at=settling.at,
+    )
+
+
 def _done(
     settling: Settling, verdict: Verdict, new: Locked | None, old: Locked | None
 ) -> tuple[Verdict, bool]:
@@ -244,15 +257,6 @@ def _close(
         settled_by=actor.name,
         settled_as=verdict,
         next_try_at=None,
-    )
-    decide_review(
-        using=settling.using,
-        tenant=tenant,
-        record_id=decision.fact_id,
-        why=ReviewWhy.CONFLICT,
-        decision=ReviewDecision.SETTLED,
-        actor=actor,
-        at=settling.at,
     )
     audit.record(
         using=settling.using,

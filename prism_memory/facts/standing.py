@@ -64,17 +64,12 @@ def standing(
         cosines: What is near.
         at: The time of writing.
     """
-    here = seeing(
-        # Whatever their time and gate, and although nobody consented yet: to who says
-        # the same words they tell nothing, and what is near was found as strictly as
-        # the reader is.
-        replace(reader, strict=False),
-        at,
-        include_superseded=True,
-        include_quarantined=True,
-    )
+    # Whatever their time and gate, and although nobody consented yet: to who says the
+    # same words they tell nothing, and what is near was found as strictly as the reader
+    # is.
+    here = seeing(replace(reader, strict=False), at, waiting=True)
     given = {
-        **replace(here, as_of=None).parameters(),
+        **here.parameters(),
         "scope_id": reader.scope.id,
         "words": words,
         "near_ids": list(cosines),

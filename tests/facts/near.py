@@ -28,7 +28,11 @@ class PlannedEmbedder(HashEmbedder):
         super().__init__(dimensions=DIMENSIONS, for_tests=True)
 
     def embed_texts(
-        self, texts: Sequence[str], *, role: Role, timeout_seconds: float
+        self,
+        texts: Sequence[str],
+        *,
+        role: Role,  # noqa: ARG002 - an embedder's own
+        timeout_seconds: float,  # noqa: ARG002 - likewise
     ) -> list[Vector]:
         self.texts.extend(texts)
         return [self._vector(text) for text in texts]

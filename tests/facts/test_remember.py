@@ -235,9 +235,9 @@ def test_an_abort_raises_and_writes_nothing():
     with planned(), pytest.raises(Aborted):
         decide(PORTO, cancelled=lambda: True)
     backend = {"default": {"BACKEND": "tests.embedders.FaultyEmbedder"}}
-    with override_settings(PRISM_MEMORY={**user_settings(), "EMBEDDERS": backend}):
-        with pytest.raises(Aborted):
-            decide("Ada lives in ABORT")
+    found = {**user_settings(), "EMBEDDERS": backend}
+    with override_settings(PRISM_MEMORY=found), pytest.raises(Aborted):
+        decide("Ada lives in ABORT")
     assert counts() == before
 
 
