@@ -3,25 +3,30 @@
 from prism_memory.facts.accept import Decided, accept
 from prism_memory.facts.archive import archive, unarchive
 from prism_memory.facts.assert_fact import assert_fact
+from prism_memory.facts.conflicts import conflicts
 from prism_memory.facts.forget import forget_fact
 from prism_memory.facts.locking import Which
 from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
+from prism_memory.facts.remember import Outcome, remember_fact
 from prism_memory.facts.retract import retract
 from prism_memory.facts.reviewing import decide, list_reviews
+from prism_memory.facts.settle import settle
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
 from prism_memory.facts.validate import validate_fact
 
 __all__ = [
     "Decided",
     "OnUnaccepted",
+    "Outcome",
     "Superseded",
     "Wanted",
     "Which",
     "accept",
     "archive",
     "assert_fact",
+    "conflicts",
     "decide",
     "facts",
     "forget_fact",
@@ -30,7 +35,9 @@ __all__ = [
     "list_reviews",
     "purge",
     "quarantine_fact",
+    "remember_fact",
     "retract",
+    "settle",
     "supersede",
     "timeline",
     "unarchive",

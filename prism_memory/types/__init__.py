@@ -30,6 +30,13 @@ from prism_memory.types.checks import (
     check_wish,
     to_json,
 )
+from prism_memory.types.conflicts import (
+    ConflictItem,
+    ConflictPage,
+    DecidedFact,
+    Ruling,
+    Settled,
+)
 from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
@@ -140,6 +147,8 @@ __all__ = [
     "Candidate",
     "Claim",
     "Closing",
+    "ConflictItem",
+    "ConflictPage",
     "ConflictStage",
     "ConflictZone",
     "Consent",
@@ -148,6 +157,7 @@ __all__ = [
     "ConsentScope",
     "ConsentSource",
     "Corrected",
+    "DecidedFact",
     "DeepRecalled",
     "Derived",
     "EmbedderIdentity",
@@ -204,6 +214,7 @@ __all__ = [
     "ScopePreview",
     "Scoring",
     "Sensitivity",
+    "Settled",
     "Share",
     "SharePage",
     "SourceRef",

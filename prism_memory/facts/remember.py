@@ -1,0 +1,322 @@
+"""Remember a claim: it is compared with what stands, and stored, dropped or put after.
+
+Source: S3. The claim was embedded before, outside any transaction; what stands near it
+is looked for inside, while nobody else remembers a claim in its scope.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Final
+
+from django.db import IntegrityError, transaction
+
+from prism_memory import acceptance, audit, lifecycle
+from prism_memory.access import Reader
+from prism_memory.db.tenancy import for_tenant
+from prism_memory.errors import Conflict, FactKeyInUse
+from prism_memory.facts.assert_fact import is_key_in_use
+from prism_memory.facts.candidates import Near, Placed, nearest
+from prism_memory.facts.conflict import Decision, New, Rules, decide, folded_sha256
+from prism_memory.facts.decisions import note_decision
+from prism_memory.facts.locking import change_record
+from prism_memory.facts.standing import own_claims, standing, were_forgotten
+from prism_memory.facts.supersede import OnUnaccepted, supersede
+from prism_memory.facts.vectors import write_vector
+from prism_memory.facts.vouching import Vouched, quarantined
+from prism_memory.facts.writing import Prepared, cite, write
+from prism_memory.lifecycle.entries import Row
+from prism_memory.lifecycle.scopes import ensure_scope
+from prism_memory.lifecycle.tombstones import hold_lineage
+from prism_memory.lifecycle.versions import instant
+from prism_memory.models import Embedding
+from prism_memory.types import (
+    Acceptance,
+    Actor,
+    ConflictStage,
+    Scope,
+    Trust,
+    Verdict,
+    record_ref,
+)
+
+TRIES: Final = 5
+"""Rivals in a row that a claim meets, at most."""
+
+FORGOTTEN: Final = "forgotten"
+OFF: Final = Decision(Verdict.ADMIT, ConflictStage.OFF, reason="not compared")
+
+
+class Overtaken(Exception):
+    """A rival changed what the claim was to replace; it is decided anew."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a claim.
+
+    Args:
+        fact_id: Of the fact that stands.
+        decision_id: Of the row that keeps the decision.
+        quarantine_reason: Why the gate holds the new fact back, or ``""``.
+    """
+
+    fact_id: uuid.UUID
+    decision: Decision
+    decision_id: uuid.UUID
+    quarantine_reason: str
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What is the same in all steps of one remember."""
+
+    using: str
+    scope: Scope
+    actor: Actor
+    reader: Reader
+    embedder: str
+    at: dt.datetime
+    reason: str
+
+
+@for_tenant
+def remember_fact(  # noqa: PLR0913 - keywords
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    reader: Reader,
+    vouched: Vouched,
+    placed: Placed,
+    rules: Rules | None,
+    embedder: str,
+    at: dt.datetime,
+    reason: str = "",
+) -> Outcome:
+    """Store a claim at exactly ``scope``, unless what stands there says it already.
+
+    Args:
+        reader: Who must see what is cited, and sees what it is compared with.
+        placed: Where it lies among vectors.
+        rules: What decides; None stores it whatever stands there.
+
+    Raises:
+        NotVisible: What is cited is not in sight.
+        FactKeyInUse: An open fact has the key and says something else.
+        Conflict: Rivals changed again and again what it was to replace.
+        Unsupported: In a host's transaction that is not READ COMMITTED.
+    """
+    writing = Writing(using, scope, actor, reader, embedder, at, reason)
+    for _ in range(TRIES):
+        try:
+            with transaction.atomic(using=using):
+                return _remember(writing, vouched, placed, rules)
+        except Overtaken:
+            continue
+        except IntegrityError as error:
+            if not is_key_in_use(error):
+                raise
+            raise FactKeyInUse(field="key") from None
+    message = "The facts near it were changed again and again; try again."
+    raise Conflict(message, field="text")
+
+
+def _remember(
+    writing: Writing, vouched: Vouched, placed: Placed, rules: Rules | None
+) -> Outcome:
+    using, scope = writing.using, writing.scope
+    prepared = vouched.prepared
+    words = folded_sha256(prepared.claim.statement)
+    hold_lineage(using=using, tenant=scope.tenant)
+    ensure_scope(using=using, scope=scope, at=writing.at)
+    own_claims(using=using, scope=scope)
+    judged = acceptance.judge(_trusts(writing, vouched))
+    prepared = _still_forgotten(writing, prepared, judged, words)
+    decision, writing = _decided(writing, prepared, judged, words, placed, rules)
+    fact_id, decision = _committed(writing, vouched, prepared, judged, decision)
+    is_new = fact_id == prepared.id
+    if is_new:
+        write_vector(
+            using=using, scope=scope, row=prepared.row, placed=placed, at=writing.at
+        )
+    decision_id = note_decision(
+        using=using,
+        scope=scope,
+        actor=writing.actor,
+        fact_id=fact_id,
+        decision=decision,
+        at=writing.at,
+    )
+    reason = prepared.row.verdict.reason if is_new else ""
+    return Outcome(fact_id, decision, decision_id, reason)
+
+
+def _trusts(writing: Writing, vouched: Vouched) -> Collection[Trust]:
+    """Return who vouches for each record that is cited; for bare words, their writer.
+
+    Raises:
+        NotVisible: What is cited is not in sight.
+    """
+    if vouched.note is not None:
+        return [vouched.trust]
+    ids = vouched.prepared.claim.evidence
+    return cite(using=writing.using, reader=writing.reader, ids=ids).values()
+
+
+def _still_forgotten(
+    writing: Writing, prepared: Prepared, judged: Acceptance, words: bytes
+) -> Prepared:
+    """Hold back words that were forgotten here, unless one who is believed says them.
+
+    Else what consolidates, imports or takes notes would bring them back (C12).
+    """
+    if judged is Acceptance.ACCEPTED or prepared.row.verdict.flagged:
+        return prepared
+    if not were_forgotten(using=writing.using, scope=writing.scope, words=words):
+        return prepared
+    return quarantined(prepared, FORGOTTEN)
+
+
+def _decided(
+    writing: Writing,
+    prepared: Prepared,
+    judged: Acceptance,
+    words: bytes,
+    placed: Placed,
+    rules: Rules | None,
+) -> tuple[Decision, Writing]:
+    """Return what becomes of a claim, and when it is written."""
+    if rules is None:
+        return OFF, writing
+    using, reader, at = writing.using, writing.reader, writing.at
+    near = nearest(using=using, reader=reader, placed=placed, at=at)
+    existing, at = standing(
+        using=using,
+        reader=reader,
+        claim=prepared.claim,
+        words=words,
+        cosines=near.cosines,
+        at=at,
+    )
+    found = decide(_new(prepared, judged, at), existing, rules)
+    return _degraded(near, found), replace(writing, at=at)
+
+
+def _new(prepared: Prepared, judged: Acceptance, at: dt.datetime) -> New:
+    claim = prepared.claim
+    return New(
+        text=claim.statement,
+        subject=claim.subject,
+        predicate=claim.predicate,
+        value=claim.value,
+        acceptance=judged,
+        is_open=not prepared.row.verdict.flagged,
+        is_over=claim.valid_to is not None and claim.valid_to <= at,
+        id=prepared.id,
+    )
+
+
+def _degraded(near: Near, decision: Decision) -> Decision:
+    """Say what could not be asked, unless the same words were there."""
+    if not near.degraded or decision.stage is ConflictStage.EXACT:
+        return decision
+    return replace(decision, reason=f"{decision.reason}; degraded: {near.degraded}")
+
+
+def _committed(
+    writing: Writing,
+    vouched: Vouched,
+    prepared: Prepared,
+    judged: Acceptance,
+    decision: Decision,
+) -> tuple[uuid.UUID, Decision]:
+    """Do what was decided; return the fact that stands, and what came of it."""
+    if decision.verdict is Verdict.DEDUP and decision.target is not None:
+        return decision.target, decision
+    if vouched.note is not None:
+        _store_note(writing, replace(vouched.note, verdict=prepared.row.verdict))
+    if decision.verdict is Verdict.SUPERSEDE and decision.target is not None:
+        waits = _supersede(writing, prepared, decision.target)
+        if waits:
+            reason = f"{decision.reason}; it waits until it may"
+            decision = replace(decision, reason=reason)
+        return prepared.id, decision
+    fact = write(
+        using=writing.using,
+        scope=writing.scope,
+        actor=writing.actor,
+        prepared=prepared,
+        embedder=writing.embedder,
+        at=writing.at,
+        instant=instant(using=writing.using, tenant=writing.scope.tenant),
+        acceptance=judged,
+        reason=writing.reason,
+    )
+    audit.record(
+        using=writing.using,
+        tenant=writing.scope.tenant,
+        actor=writing.actor,
+        action="fact.remember",
+        target=record_ref(fact.id),
+        at=writing.at,
+        reason=writing.reason,
+        detail={
+            "acceptance": judged,
+            "verdict": decision.verdict,
+            "gate": prepared.row.verdict.reason,
+        },
+    )
+    return fact.id, decision
+
+
+def _supersede(writing: Writing, prepared: Prepared, target: uuid.UUID) -> bool:
+    """Put a claim in a fact's place; tell whether it has to wait for that.
+
+    Raises:
+        Overtaken: A rival closed the fact in this moment.
+    """
+    # The words that it cites are out of sight from their first moment on.
+    seeing = replace(
+        writing.reader, include_retired=True, include_quarantined=True, strict=False
+    )
+    try:
+        done = supersede(
+            using=writing.using,
+            scope=writing.scope,
+            actor=writing.actor,
+            reader=seeing,
+            which=target,
+            prepared=prepared,
+            embedder=writing.embedder,
+            at=writing.at,
+            on_unaccepted=OnUnaccepted.PENDING,
+            reason=writing.reason,
+        )
+    except FactKeyInUse:
+        raise
+    except Conflict as error:
+        raise Overtaken from error
+    return done.pending
+
+
+def _store_note(writing: Writing, note: Row) -> None:
+    """Store bare words as what is cited: kept, but out of search and without a vector.
+
+    Else recall would show the same words twice.
+    """
+    using, tenant = writing.using, writing.scope.tenant
+    lifecycle.remember(
+        using=using,
+        scope=writing.scope,
+        actor=writing.actor,
+        rows=[note],
+        embedder=writing.embedder,
+        at=writing.at,
+        wakes=False,
+    )
+    change_record(using=using, tenant=tenant, record_id=note.id, retired_at=writing.at)
+    Embedding.objects.using(using).filter(tenant=tenant, record_id=note.id).delete()
