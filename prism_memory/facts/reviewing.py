@@ -36,10 +36,10 @@ from prism_memory.types import (
     ReviewPage,
     ReviewWhy,
     Ruled,
-    Ruling,
     Scope,
     check_bool,
 )
+from prism_memory.types.reviews import Ruling
 
 
 @for_tenant

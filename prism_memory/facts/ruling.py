@@ -17,10 +17,10 @@ from prism_memory.types import (
     Actor,
     ReviewDecision,
     ReviewWhy,
-    Ruling,
     Scope,
     record_ref,
 )
+from prism_memory.types.reviews import Ruling
 
 
 def rule(  # noqa: PLR0913 - keywords

@@ -16,10 +16,10 @@ from prism_memory.types import (
     ReviewPage,
     ReviewWhy,
     Ruled,
-    Ruling,
     check_choice,
     check_uuid,
 )
+from prism_memory.types.reviews import Ruling
 
 
 class Reviewing(Facing):

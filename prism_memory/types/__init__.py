@@ -71,7 +71,7 @@ from prism_memory.types.retention import (
     Rules,
     ScopePreview,
 )
-from prism_memory.types.reviews import ReviewItem, ReviewPage, Ruled, Ruling
+from prism_memory.types.reviews import ReviewItem, ReviewPage, Ruled
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
