@@ -176,13 +176,19 @@ def evidence_of(item: Item, *, gated: bool) -> list[Card]:
 
 
 def replaced_by(item: Item, *, gated: bool) -> list[Card]:
-    """Return what a claim waits to replace, if it does. Up to four queries."""
-    fact = item.fact
-    if fact is None or fact.pending_supersedes is None:
+    """Return what a claim waits to replace, else the nearest that it conflicts with.
+
+    Up to four queries.
+    """
+    fact, met = item.fact, item.conflict
+    if fact is None:
         return []
-    rows = records_of(fact.tenant, [fact.pending_supersedes])
+    title, ids = _("To be replaced"), [fact.pending_supersedes]
+    if fact.pending_supersedes is None:
+        title, ids = _("The nearest older claim"), [*met.others[:1]] if met else []
+    rows = records_of(fact.tenant, [one for one in ids if one])
     items = items_of(rows.values(), gated=gated)
-    return [card(one, _("To be replaced")) for one in items.values()]
+    return [card(one, title) for one in items.values()]
 
 
 def same_as(item: Item) -> list[uuid.UUID]:
@@ -198,7 +204,8 @@ def same_as(item: Item) -> list[uuid.UUID]:
         closed_at=None,
     )
     # What it waits to replace is shown beside it.
-    known = [i for i in (fact.id, fact.pending_supersedes) if i]
+    met = item.conflict.others[:1] if item.conflict else []
+    known = [i for i in (fact.id, fact.pending_supersedes, *met) if i]
     ids = rows.exclude(id__in=known).order_by("-id").values_list("id", flat=True)
     return list(ids[:MOST_RIVALS])
 

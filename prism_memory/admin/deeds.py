@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from prism_memory import facts, lifecycle
 from prism_memory.admin import fitting
 from prism_memory.admin.items import Item
-from prism_memory.types import Acceptance, ReviewWhy, Ruling
+from prism_memory.types import Acceptance, ReviewWhy, Verdict
+from prism_memory.types.reviews import Ruling
 
 Given = Mapping[str, Any]
 """What every verb takes: ``using``, ``scope``, ``actor``, ``at``, ``reason``."""
@@ -98,6 +99,12 @@ def _validate(item: Item, given: Given, *, force: bool = False) -> None:
     _rule(Ruling.VALIDATE, item, given, force=force)
 
 
+def _settle(verdict: Verdict, item: Item, given: Given) -> None:
+    if item.conflict is None:
+        return
+    facts.settle(**given, decision_id=item.conflict.id, verdict=verdict)
+
+
 def _quarantine(item: Item, given: Given) -> None:
     if item.fact is not None:
         facts.quarantine_fact(**given, which=item.record.id)
@@ -152,6 +159,39 @@ DEEDS: Final[Mapping[str, Deed]] = {
         _opens,
         partial(_validate, force=True),
         rights=("reveal_record", "force_record"),
+        danger=True,
+    ),
+    "keep": Deed(
+        _("Keep both"),
+        _("Keep both claims?"),
+        _("They say different things, and both may be so."),
+        _("Both stand."),
+        "b",
+        fitting.no_settle,
+        lambda _item: (),
+        partial(_settle, Verdict.ADMIT),
+    ),
+    "replace": Deed(
+        _("Replace"),
+        _("Let it replace the older claim?"),
+        _("The world changed: the nearest older claim ends where this one begins."),
+        _("It replaces the older claim, or waits until it may."),
+        "p",
+        fitting.no_settle,
+        lambda _item: [_("What may not be replaced yet stays in force until it may.")],
+        partial(_settle, Verdict.SUPERSEDE),
+    ),
+    "same": Deed(
+        _("Same"),
+        _("Are they one claim?"),
+        _("The new claim says what the nearest older one says."),
+        _("They are one claim now."),
+        "s",
+        fitting.no_settle,
+        lambda _item: [
+            _("The new one is forgotten, or replaces the old if better vouched for.")
+        ],
+        partial(_settle, Verdict.DEDUP),
         danger=True,
     ),
     "quarantine": Deed(

@@ -95,3 +95,14 @@ def no_quarantine(item: Item) -> Why:
 def no_retract(item: Item) -> Why:
     """Return why it cannot be retracted."""
     return _("It is no fact: nothing is claimed.") if not item.fact else _closed(item)
+
+
+def no_settle(item: Item) -> Why:
+    """Return why there is nothing to settle between claims."""
+    if decided := _decided(item):
+        return decided
+    if item.review is None or item.review.why != ReviewWhy.CONFLICT:
+        return _("It waits for no decision between claims.")
+    if item.conflict is None:
+        return _("The conflict was settled already.")
+    return _closed(item) or ("" if item.words else WITHHELD)

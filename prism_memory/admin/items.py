@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from prism_memory.admin.content import loaded
 from prism_memory.admin.using import using
 from prism_memory.admin.words import Words, words_of
-from prism_memory.models import Fact, FactVersion, GateState, Record, Review
-from prism_memory.types import Acceptance, Kind
+from prism_memory.models import (
+    ConflictDecision,
+    Fact,
+    FactVersion,
+    GateState,
+    Record,
+    Review,
+)
+from prism_memory.types import Acceptance, Kind, ReviewWhy, Verdict
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,7 @@ class Item:
         version: The newest of the fact, held or not.
         review: Why it waits, where somebody came by that.
         words: None where they are withheld.
+        conflict: What the fact was compared with, where that waits to be settled.
     """
 
     record: Record
@@ -30,6 +38,7 @@ class Item:
     version: FactVersion | None = None
     review: Review | None = None
     words: Words | None = None
+    conflict: ConflictDecision | None = None
 
     @property
     def is_gated(self) -> bool:
@@ -55,7 +64,9 @@ def items_of(
     reviews: Iterable[Review] = (),
     with_words: bool = True,
 ) -> dict[uuid.UUID, Item]:
-    """Return what can be decided of a tenant's records, by their ids. Three queries.
+    """Return what can be decided of a tenant's records, by their ids.
+
+    Three queries, four where one is in conflict.
 
     Args:
         records: With their scopes.
@@ -70,10 +81,24 @@ def items_of(
     versions = newest_versions(facts.values())
     words = words_of(rows.values(), gated=gated) if with_words else {}
     waiting = {review.record_id: review for review in reviews}
-    return {
-        i: Item(row, facts.get(i), versions.get(i), waiting.get(i), words.get(i))
-        for i, row in rows.items()
-    }
+    met = _conflicts(waiting.values())
+    found = (facts, versions, waiting, words, met)
+    return {i: Item(row, *(kind.get(i) for kind in found)) for i, row in rows.items()}  # type: ignore[arg-type] # each of its own kind
+
+
+def _conflicts(reviews: Iterable[Review]) -> dict[uuid.UUID, ConflictDecision]:
+    """Return the oldest conflict of each fact that is to be settled.
+
+    One query; none where none waits for that.
+    """
+    ids = {r.record_id: r.tenant for r in reviews if r.why == ReviewWhy.CONFLICT}
+    if not ids:
+        return {}
+    (tenant,) = set(ids.values())
+    rows = ConflictDecision.objects.using(using()).filter(
+        tenant=tenant, fact_id__in=ids, verdict=Verdict.PENDING, settled_at=None
+    )
+    return {row.fact_id: row for row in rows.order_by("-id")}
 
 
 def records_of(tenant: str, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Record]:

@@ -41,7 +41,10 @@ from prism_memory.admin.words import may_read_gated, previews_of
 from prism_memory.models import Review
 from prism_memory.types import record_ref
 
-DEEDS_HERE: Final = ("accept", "validate", "force", "reject", "quarantine")
+DEEDS_HERE: Final = (
+    *("accept", "validate", "force", "reject", "keep", "replace", "same"),
+    "quarantine",
+)
 
 
 @admin.register(Review)

@@ -12,7 +12,11 @@ STEPS: Final = (
     *(dt.timedelta(hours=n) for n in (1, 3, 6, 12)),
     *(dt.timedelta(days=n) for n in (1, 2, 7, 14)),
 )
-MONTHS: Final = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200, 2_400, 6_000, 12_000)
+CENTURY: Final = 1_200
+MONTHS: Final = (
+    *(1, 3, 6, 12, 24, 60, 120, 240, 600),
+    *(CENTURY * n for n in (1, 2, 5, 10, 20, 50, 100)),
+)
 LONGEST_MONTH: Final = dt.timedelta(days=31)
 YEAR: Final = 12
 """Months."""

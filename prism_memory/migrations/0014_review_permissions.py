@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('prism_memory', '0012_facts'),
+        ('prism_memory', '0013_conflicts'),
     ]
 
     operations = [
