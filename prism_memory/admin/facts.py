@@ -114,6 +114,9 @@ class FactsAdmin(TenantAdmin):
     def name_of(self, row: Fact) -> str:
         return f"Fact {fact_name(row)}"
 
+    def audit_target(self, row: Fact) -> str:
+        return record_ref(row.id)
+
     def item(self, request: HttpRequest, row: Fact) -> Item:
         """Return a fact as it stands. Three queries."""
         return items_of([row.record], gated=may_read_gated(request))[row.id]
@@ -139,7 +142,7 @@ class FactsAdmin(TenantAdmin):
         return [
             *waiting_tools(request, row.tenant, row.id),
             Tool(_("Its record"), links.row_page(row.record)),
-            Tool(_("Audit"), links.audit_of(row.tenant, record_ref(row.id))),
+            Tool(_("Audit"), links.audit_of(row.tenant, self.audit_target(row))),
         ]
 
     def more(self, request: HttpRequest, row: Fact) -> dict[str, Any]:

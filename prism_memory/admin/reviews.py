@@ -161,6 +161,9 @@ class ReviewsAdmin(TenantAdmin):
         kind = row.record.get_kind_display()
         return f"{row.get_why_display()}: {kind} {short_label(row.record)}"
 
+    def audit_target(self, row: Review) -> str:
+        return record_ref(row.record_id)
+
     def item(self, request: HttpRequest, row: Review) -> Item:
         """Return what a review is about, as it stands. Four queries."""
         gated = may_read_gated(request)
@@ -182,7 +185,7 @@ class ReviewsAdmin(TenantAdmin):
 
     def row_tools(self, request: HttpRequest, row: Review) -> list[Tool]:
         del request
-        audit = links.audit_of(row.tenant, record_ref(row.record_id))
+        audit = links.audit_of(row.tenant, self.audit_target(row))
         return [
             Tool(_("Its record"), links.row_page(row.record)),
             Tool(_("Audit"), audit),

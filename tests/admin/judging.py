@@ -62,7 +62,7 @@ def make_queue() -> Queue:
         ),
         poisoned=_poisoned(),
         record=make_record(ORDER, fields={"key": "poison"}),
-        conflict=assert_one("Porto, by the sea", key="again"),
+        conflict=assert_one("Porto, by the sea", valid_from=JUNE, key="again"),
         settled=old,
     )
     _let_meet(queue)

@@ -1,4 +1,4 @@
-"""The picture of the two axes: everything in its place, whatever the times and words."""
+"""The picture of the two axes: all in its place, whatever the times and words."""
 
 from __future__ import annotations
 
