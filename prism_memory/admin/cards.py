@@ -133,7 +133,7 @@ def _about(item: Item) -> Pairs:
     pairs: list[tuple[object, object]] = [
         (_("Trust"), badge(record.get_trust_display())),
         (_("Writer"), shown(record.writer)),
-        (_("Source"), _source(record)),
+        _source(record),
     ]
     if version is not None:
         pairs += [
@@ -149,14 +149,16 @@ def _about(item: Item) -> Pairs:
     return pairs
 
 
-def _source(record: Record) -> object:
+def _source(record: Record) -> tuple[object, object]:
+    """Return where a record comes from, or when it was said."""
     if record.source is None:
-        return moment(record.happened_at or record.created_at)
+        return _("Said"), moment(record.happened_at or record.created_at)
     link = links.anchor(links.row_page(record.source), record.source.key)
     if record.line_start is None:
-        return format_html("{} · {} {}", link, _("place"), record.ordinal)
+        place = format_html("{} · {} {}", link, _("place"), record.ordinal)
+        return _("Source"), place
     lines = (_("lines"), record.line_start, _("to"), record.line_end)
-    return format_html("{} · {} {} {} {}", link, *lines)
+    return _("Source"), format_html("{} · {} {} {} {}", link, *lines)
 
 
 def evidence_of(item: Item, *, gated: bool) -> list[Card]:

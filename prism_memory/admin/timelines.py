@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
@@ -165,25 +166,25 @@ def _table(
         (
             shown(Truncator(names.get(one.fact_id, "")).chars(SHORT)),
             badges(_states(one)),
-            moment(one.valid_from),
-            moment(one.valid_to, _("open")),
-            moment(one.recorded_from),
-            moment(one.recorded_to, _("held now")),
+            _between(one.valid_from, one.valid_to, _("open")),
+            _between(one.recorded_from, one.recorded_to, _("held now")),
             one.get_cause_display(),
             shown(one.actor),
             shown(one.reason),
         )
         for one in versions
     ]
-    world = (_("Valid from"), _("Valid until"))
-    known = (_("Held from"), _("Held until"))
     return Section(
         _("The same as a table"),
         rows,
         headers=(
-            *(_("Claim"), _("State"), *world, *known),
+            *(_("Claim"), _("State"), _("Valid, in the world"), _("Held, in memory")),
             *(_("Because it was"), _("By"), _("Reason")),
         ),
         empty=_("It has no version."),
         note=_("Only the latest 60 versions are shown.") if cut else "",
     )
+
+
+def _between(start: dt.datetime, end: dt.datetime | None, open_: str) -> SafeString:
+    return format_html("{} {}<br>{}", moment(start), _("to"), moment(end, open_))

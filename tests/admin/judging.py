@@ -50,8 +50,9 @@ class Queue:
 
 def make_queue() -> Queue:
     """Write them through the verbs; the conflict's row by itself."""
-    source = {"source": SourceRef("call-7", 1)}
-    words = said("The CRM says that Ada moved to Lisbon.", Trust.TOOL, **source)
+    source = SourceRef("call-7", 1)
+    text = "The CRM says that Ada moved to Lisbon."
+    words = said(text, Trust.TOOL, source=source)
     old = assert_one("Porto", valid_from=MAY, key="home")
     queue = Queue(
         proposal=assert_one(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from playwright.sync_api import expect
 
 from prism_memory.admin import links
@@ -25,7 +27,7 @@ def proposals() -> list[Review]:
     return [*waiting.order_by("opened_at", "id")]
 
 
-def acceptance(fact_id: object) -> str:
+def acceptance(fact_id: uuid.UUID) -> str:
     return FactVersion.objects.get(fact_id=fact_id, recorded_to=None).acceptance
 
 
