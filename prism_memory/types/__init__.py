@@ -31,6 +31,7 @@ from prism_memory.types.checks import (
     to_json,
 )
 from prism_memory.types.deep import DeepRecalled, Grade
+from prism_memory.types.entities import MERGED_AT_MOST, EntityItem, EntityPage
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
@@ -116,6 +117,7 @@ __all__ = [
     "JSON",
     "MAX",
     "MAX_ORDINAL",
+    "MERGED_AT_MOST",
     "METADATA_DEPTH",
     "NAME_BYTES",
     "NIL",
@@ -148,6 +150,8 @@ __all__ = [
     "DeepRecalled",
     "Derived",
     "EmbedderIdentity",
+    "EntityItem",
+    "EntityPage",
     "Entry",
     "Erased",
     "ErasedPage",
