@@ -46,6 +46,13 @@ NARROWING: Final[Mapping[str, Callable[[object, str], object]]] = {
 }
 """How each value of what narrows a reading is checked."""
 
+BOOLEANS: Final = (
+    "strict",
+    "include_superseded",
+    "include_quarantined",
+    "include_retired",
+)
+
 
 @dataclass(frozen=True)
 class Reader:
@@ -62,6 +69,7 @@ class Reader:
         known_at: See only what was there, and in sight, at this moment too.
         include_superseded: Do not judge validity, unless ``as_of`` asks for it.
         include_quarantined: See also what the gate holds back.
+        include_retired: See also what left search: for histories, never for recall.
         tags: See what has one of these: its ``tags`` in the metadata, a list or a text.
         shared_with: See only what a grant in force shares with this thread.
         where: Conditions on the metadata.
@@ -80,6 +88,7 @@ class Reader:
     known_at: dt.datetime | None = None
     include_superseded: bool = False
     include_quarantined: bool = False
+    include_retired: bool = False
     kinds: Collection[Kind] | None = None
     tiers: Collection[Tier] | None = None
     namespaces: Collection[str] | None = None
@@ -91,7 +100,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mode", check_choice(self.mode, ReadMode, "mode"))
-        for name in ("strict", "include_superseded", "include_quarantined"):
+        for name in BOOLEANS:
             check_bool(getattr(self, name), name)
         self._check_moments()
         for name, check in NARROWING.items():
@@ -156,6 +165,7 @@ class Reader:
             "known_at": self.known_at,
             "include_superseded": self.include_superseded and self.as_of is None,
             "include_quarantined": self.include_quarantined,
+            "include_retired": self.include_retired,
             "kinds": _texts(self.kinds),
             "tiers": _texts(self.tiers),
             "namespaces": _texts(self.namespaces),
@@ -174,7 +184,11 @@ def _rule(narrowed_by: tuple[str, ...]) -> str:
     One that lets everything through would be parsed with every statement too.
     """
     texts = named("access")
-    rule = sql.SQL(texts["visible"]).format(unwithheld=unwithheld()).as_string(None)
+    rule = (
+        sql.SQL(texts["visible"])
+        .format(placed=placed(), unwithheld=unwithheld())
+        .as_string(None)
+    )
     return "\nAND ".join([rule, *(texts[name] for name in narrowed_by)])
 
 
@@ -214,14 +228,27 @@ def _texts(values: Collection[str] | None) -> list[str] | None:
     return None if values is None else [str(value) for value in values]
 
 
+def placed() -> sql.SQL:
+    """Return whether a row called ``record`` is of the reader's scopes, as SQL.
+
+    A part of the rule: for what tells that something was, and nothing of what it said.
+    """
+    return sql.SQL(named("access")["placed"])
+
+
 def unwithheld() -> sql.SQL:
     """Return what a row called ``record`` says of itself: a part of the rule."""
     return sql.SQL(named("access")["unwithheld"])
 
 
 def held() -> sql.SQL:
-    """Return whether a hold keeps a row called ``record`` from deletion, as SQL."""
-    return sql.SQL(named("access")["held"])
+    """Return whether a hold keeps a row called ``record`` from deletion, as SQL.
+
+    One on it, or on a fact that rests on it (B326).
+    """
+    texts = named("access")
+    itself = sql.SQL(texts["held_itself"])
+    return sql.SQL(sql.SQL(texts["held"]).format(held_itself=itself).as_string(None))
 
 
 def shared() -> sql.SQL:

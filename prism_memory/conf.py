@@ -143,6 +143,20 @@ class Settings:
         help="Strict mode: recall only what has a consent; chunks and facts have none"
         " until it is given.",
     )
+    GATE = Setting(
+        "on",
+        help="Quarantine texts that give orders to who will read them; off: all pass.",
+        choices=("on", "off"),
+    )
+    GATE_RULES: Setting[str] = Setting(
+        "",
+        help="Dotted path of more rules, or of f(rules) -> rules that replaces them.",
+    )
+    GATE_CLASSIFIER: Setting[str] = Setting(
+        "",
+        help="Dotted path of f(text) -> bool, asked before the transaction of each"
+        " write; it can only add a flag.",
+    )
     IMPORTANCE_FROM: Setting[str] = Setting(
         "", help="Dotted path of f(reflection) -> float, run once at write time."
     )

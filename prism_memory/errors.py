@@ -6,6 +6,9 @@ never stored text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 
 class PrismMemoryError(Exception):
     """The memory operation failed."""
@@ -46,6 +49,35 @@ class Conflict(PrismMemoryError):
     """The object's state does not allow this change."""
 
     code = "conflict"
+
+
+class FactKeyInUse(Conflict):
+    """An open fact of this scope has the key and says something else."""
+
+    code = "fact_key_in_use"
+
+
+class NotAccepted(Conflict):
+    """An accepted fact is only replaced by one that the policy accepts."""
+
+    code = "not_accepted"
+
+
+class StillFlagged(Conflict):
+    """The gate still holds this text back; see the markers."""
+
+    code = "still_flagged"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str = "",
+        markers: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Keep where rules of the gate matched, as it is stored: no words of it."""
+        super().__init__(message, field=field)
+        self.markers = tuple(markers)
 
 
 class LimitExceeded(PrismMemoryError):

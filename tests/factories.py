@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from prism_memory.memory import Memory
-from prism_memory.models import LineageEdge, Record, Tombstone
+from prism_memory.models import (
+    Evidence,
+    Fact,
+    FactVersion,
+    LineageEdge,
+    Record,
+    Tombstone,
+)
 from prism_memory.types import (
     Entry,
     Origin,
@@ -92,6 +100,47 @@ def make_edge(record: Record, source: Record | str, position: int = 0) -> Lineag
     return LineageEdge.objects.create(
         tenant=record.tenant, record=record, source_ref=ref, position=position
     )
+
+
+def make_fact(
+    statement: str = "Ada drinks tea.",
+    *,
+    evidence: Sequence[Record] = (),
+    scope: Scope | None = None,
+    acceptance: str = "accepted",
+    **columns: Any,
+) -> Fact:
+    """Write the rows of a fact by plain inserts, with its statement's record.
+
+    Args:
+        evidence: What it cites, in order; the words of a new record when none is given.
+        columns: Of the fact's row.
+    """
+    scope = scope or make_scope()
+    record = make_record(statement, scope=scope, kind="fact", fields={"kind": "note"})
+    Record.objects.filter(tenant=scope.tenant, id=record.id).update(key=str(record.id))
+    given = {"tenant": scope.tenant, "scope": record.scope, "key": str(record.id)}
+    fact = Fact.objects.create(id=record.id, record=record, **{**given, **columns})
+    for position, cited in enumerate(
+        evidence or [make_record(f"It was said: {statement}", scope=scope)]
+    ):
+        Evidence.objects.create(tenant=scope.tenant, fact=fact, record=cited)
+        make_edge(record, cited, position)
+    make_version(fact, acceptance=acceptance)
+    return fact
+
+
+def make_version(fact: Fact, **given: Any) -> FactVersion:
+    """Write a version of a fact, in force and open unless said otherwise."""
+    fields = {
+        "acceptance": "accepted",
+        "valid_from": NOON,
+        "recorded_from": NOON,
+        "cause": "asserted",
+        "actor": "ada",
+    }
+    rows = FactVersion.objects
+    return rows.create(tenant=fact.tenant, fact=fact, **{**fields, **given})
 
 
 def make_trace(*ids: uuid.UUID, **given: Any) -> Trace:

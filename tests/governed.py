@@ -7,18 +7,25 @@ from typing import Any
 
 from prism_memory.models import (
     AuditSeal,
+    ConflictDecision,
     ConsentGrant,
+    Entity,
+    EntityMerge,
     ErasureReceipt,
+    Evidence,
+    Fact,
     LegalHold,
     ManifestBlock,
+    Mention,
     Record,
     RetentionPolicy,
+    Review,
     ShareGrant,
     ShareGrantItem,
 )
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Scope
-from tests.factories import NOON
+from tests.factories import NOON, make_record, make_version
 
 
 def make_governed(record: Record) -> None:
@@ -47,6 +54,35 @@ def make_governed(record: Record) -> None:
     )
     make_seal(record.tenant)
     make_block(record)
+    make_claim(record)
+
+
+def make_claim(record: Record) -> Fact:
+    """Write a row of each table of facts, for a record of whatever kind."""
+    home = {"tenant": record.tenant, "scope": record.scope}
+    own = {"tenant": record.tenant, "actor": "system"}
+    closed = {"closing": "retracted", "closed_at": NOON}
+    fact = Fact.objects.create(
+        id=record.id, record=record, key="claim", **home, **closed
+    )
+    make_version(fact)
+    cited = make_record("It was said.", scope=record.scope.value)
+    Evidence.objects.create(tenant=record.tenant, fact=fact, record=cited)
+    settled = {"opened_at": NOON, "decided_at": NOON, "decision": "rejected"}
+    Review.objects.create(record=record, why="proposal", **home, **settled)
+    decided = {"verdict": "admit", "stage": "zones", "zone": "cold", "at": NOON}
+    ConflictDecision.objects.create(fact=fact, scope=record.scope, **own, **decided)
+    one, other = (make_entity(record, name) for name in ("ada", "ada lovelace"))
+    spoken = {"tenant": record.tenant, "fact": fact, "role": "subject"}
+    Mention.objects.create(entity=other, **spoken)
+    merged = {"entity": one, "into": other, "scope": record.scope}
+    EntityMerge.objects.create(at=NOON, **own, **merged)
+    return fact
+
+
+def make_entity(record: Record, name: str) -> Entity:
+    home = {"tenant": record.tenant, "scope": record.scope}
+    return Entity.objects.create(name=name, label=name, created_at=NOON, **home)
 
 
 def make_seal(tenant: str, **given: Any) -> AuditSeal:

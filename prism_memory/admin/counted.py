@@ -35,6 +35,7 @@ WORDS: Final[dict[str, object]] = {
     "scopes": _("scopes"),
     "signed": _("records signed"),
     "sources": _("sources"),
+    "spared": _("facts that stand on other evidence"),
     "total": _("in all"),
     "withheld": _("left out, withheld"),
     "wrong": _("signature not its own"),

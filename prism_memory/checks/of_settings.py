@@ -24,10 +24,20 @@ from prism_memory.errors import (
     LimitExceeded,
     Misconfigured,
 )
+from prism_memory.gate import configured_rules
 from prism_memory.integrity import keyring
 from prism_memory.recall.options import check_values
 from prism_memory.recall.scoring import check_factors
 from prism_memory.types import Options
+
+IMPORTED: Final = (
+    "REDACTOR",
+    "IMPORTANCE_FROM",
+    "ACCEPTANCE_POLICY",
+    "ON_INVALIDATE",
+    "API_RESOLVER",
+    "GATE_CLASSIFIER",
+)
 
 
 def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
@@ -42,6 +52,7 @@ def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
         *unusable_defaults(),
         *unusable_keys(),
         *unknown_storage(),
+        *unusable_rules(),
     ]
 
 
@@ -184,6 +195,20 @@ def unusable_keys() -> Iterator[checks.CheckMessage]:
             f"{NAMESPACE}[{error.field!r}] cannot be used: {error}",
             hint=Settings.INTEGRITY_KEYS.help,
             id="prism_memory.E040",
+        )
+
+
+def unusable_rules() -> Iterator[checks.CheckMessage]:
+    """Report rules of the gate that cannot be matched: each write would raise."""
+    path: object = settings.GATE_RULES
+    if not isinstance(path, str):
+        return  # reported as of another type
+    try:
+        configured_rules()
+    except (Invalid, Misconfigured) as error:
+        yield checks.Error(
+            f"{NAMESPACE}['GATE_RULES'] cannot be used: {error}",
+            id="prism_memory.E070",
         )
 
 

@@ -150,6 +150,7 @@ def left_out(
     given = {
         **sight.reader(scope, at).parameters(),
         "strict": False,
+        "include_retired": False,
         "consented": sight.strict,
         "scope_id": scope.id,
         "kinds": [kind.value for kind in SAID_KINDS],

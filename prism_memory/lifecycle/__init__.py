@@ -7,12 +7,14 @@ from prism_memory.lifecycle.forget_thread import forget_thread
 from prism_memory.lifecycle.hold import hold, release
 from prism_memory.lifecycle.keys import authenticate, create_key, revoke_key
 from prism_memory.lifecycle.propagation import propagate_deletion
+from prism_memory.lifecycle.quarantine import quarantine
 from prism_memory.lifecycle.reinforce import reinforce
 from prism_memory.lifecycle.release_forgotten import release_forgotten
 from prism_memory.lifecycle.remember import Stored, remember
 from prism_memory.lifecycle.restore import link, restore
 from prism_memory.lifecycle.share import revoke_share, share_with
 from prism_memory.lifecycle.trace import prune_traces, write_trace
+from prism_memory.lifecycle.validate import validate
 
 __all__ = [
     "Stored",
@@ -25,6 +27,7 @@ __all__ = [
     "link",
     "propagate_deletion",
     "prune_traces",
+    "quarantine",
     "reinforce",
     "release",
     "release_forgotten",
@@ -34,5 +37,6 @@ __all__ = [
     "revoke_share",
     "set_consent",
     "share_with",
+    "validate",
     "write_trace",
 ]

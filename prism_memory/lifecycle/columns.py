@@ -1,12 +1,35 @@
-"""A batch of rows, column by column. No database."""
+"""Rows as columns: a whole batch of them, and what the gate says of one."""
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from prism_memory.gate import CLASSIFIER, INJECTION, Verdict
 from prism_memory.lifecycle.entries import Row
+from prism_memory.models import Record
+from prism_memory.models.choices import GateState
+
+OF_WORDS: Final = frozenset({"", INJECTION, CLASSIFIER})
+"""Reasons of the gate that are about the words, and go with them."""
+
+
+def gate_of(verdict: Verdict) -> str:
+    """Return the state of the gate that a verdict asks for."""
+    return (GateState.QUARANTINED if verdict.flagged else GateState.OPEN).value
+
+
+def judged(record: Record, verdict: Verdict) -> dict[str, Any]:
+    """Return the columns of the gate of a record that gets other words.
+
+    What is closed by an operator, or for where it comes from, stays closed.
+    """
+    columns: dict[str, Any] = {"gate_markers": verdict.as_json()}
+    if record.gate_reason in OF_WORDS:
+        columns |= {"gate": gate_of(verdict), "gate_reason": verdict.reason}
+    return columns
 
 
 def columns(*, rows: Sequence[Row], sources: Mapping[str, uuid.UUID]) -> dict[str, Any]:
@@ -37,6 +60,9 @@ def columns(*, rows: Sequence[Row], sources: Mapping[str, uuid.UUID]) -> dict[st
         "visibles": [c.visible if c else None for c in consents],
         "granted_ats": [c.granted_at if c else None for c in consents],
         "default_sources": [row.default_consent for row in rows],
+        "gates": [gate_of(row.verdict) for row in rows],
+        "gate_reasons": [row.verdict.reason for row in rows],
+        "gate_markers": [json.dumps(row.verdict.as_json()) for row in rows],
         "source_ids": [sources[place.key] if place else None for place in places],
         "ordinals": [place.ordinal if place else None for place in places],
         "happened_ats": [entry.happened_at for entry in entries],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from dataclasses import replace
 from functools import partial
 
 from django.db import transaction
@@ -15,6 +16,7 @@ from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict
 from prism_memory.integrity import carried
+from prism_memory.lifecycle.columns import judged
 from prism_memory.lifecycle.entries import Row, reworded
 from prism_memory.lifecycle.governed import find_governed, is_held, lock_governed
 from prism_memory.lifecycle.queueing import enqueue, wake
@@ -76,7 +78,8 @@ def correct(  # noqa: PLR0913 - keywords
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
         record = lock_governed(using=using, scope=scope, record_id=record_id)
         if record.version != seen.version:  # somebody wrote meanwhile
-            row = prepare(record)
+            # The same words, so that the host's classifier need not be asked again.
+            row = replace(prepare(record, classify=False), verdict=row.verdict)
         _refuse_conflict(using, record)
         if record.text == row.entry.text:
             return Corrected(record.id, record.version, changed=False)
@@ -98,7 +101,12 @@ def correct(  # noqa: PLR0913 - keywords
 
 
 def _reworded(
-    record: Record, *, text: str, limits: Limits, redaction: Redaction
+    record: Record,
+    *,
+    text: str,
+    limits: Limits,
+    redaction: Redaction,
+    classify: bool = True,
 ) -> Row:
     source = record.source
     entry = Entry(
@@ -113,10 +121,15 @@ def _reworded(
         else None,
     )
     origin = Origin(Trust(record.trust), record.writer)
-    return reworded(entry, origin=origin, limits=limits, redaction=redaction)
+    return reworded(
+        entry, origin=origin, limits=limits, redaction=redaction, classify=classify
+    )
 
 
 def _refuse_conflict(using: str, record: Record) -> None:
+    if record.kind == Kind.FACT:
+        message = "A fact is superseded or retracted, not corrected."
+        raise Conflict(message, field="id")
     if record.revoked_at is not None or is_held(using=using, record=record):
         message = "A revoked or held record cannot be corrected."
         raise Conflict(message, field="id")
@@ -153,6 +166,7 @@ def _rewrite(using: str, record: Record, row: Row, at: dt.datetime) -> None:
             embed_text=row.embed_text,
             sha256=row.sha256,
             changed_at=at,
+            **judged(record, row.verdict),
             version=record.version + 1,
         )
 

@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 from prism_memory.conf import Limits, settings
 from prism_memory.db.languages import LANGUAGES
 from prism_memory.errors import Conflict, Invalid, LimitExceeded
+from prism_memory.gate import Verdict, judge
 from prism_memory.lifecycle.situating import index_texts
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
@@ -62,6 +63,7 @@ class Row:
     Args:
         lexical_text: What full text indexes; None where it is the text itself.
         embed_text: What is embedded; None as above.
+        verdict: What the gate says of the words and the metadata.
     """
 
     id: uuid.UUID
@@ -74,6 +76,7 @@ class Row:
     metadata_json: str
     lexical_text: str | None
     embed_text: str | None
+    verdict: Verdict
 
     @property
     def identity(self) -> Identity:
@@ -199,17 +202,25 @@ def _prepare_one(
 
 
 def reworded(
-    entry: Entry, *, origin: Origin, limits: Limits, redaction: Redaction
+    entry: Entry,
+    *,
+    origin: Origin,
+    limits: Limits,
+    redaction: Redaction,
+    classify: bool = True,
 ) -> Row:
     """Return what is stored already, with other words, as ``prepare`` returns it.
 
     Its names stand since it was remembered, so they are not asked again.
 
+    Args:
+        classify: Ask the host's classifier too; never in a transaction.
+
     Raises:
         Invalid: Blank after redaction.
         LimitExceeded: The text or the entry is too long; the error names the limit.
     """
-    return _row(entry, origin, limits, redaction, None)
+    return _row(entry, origin, limits, redaction, None, classify=classify)
 
 
 def _row(
@@ -218,6 +229,8 @@ def _row(
     limits: Limits,
     redaction: Redaction,
     derive: ImportanceFrom | None,
+    *,
+    classify: bool = True,
 ) -> Row:
     clean = _redacted(entry, redaction, derive)
     _check_limits(clean, limits)  # of what the caller gave: ours may be longer
@@ -234,6 +247,7 @@ def _row(
         metadata_json=to_json(clean.metadata, "metadata"),
         lexical_text=lexical,
         embed_text=embed,
+        verdict=judge(clean.text, clean.metadata, classify=classify),
     )
 
 

@@ -30,10 +30,11 @@ from prism_memory.lifecycle.overwriting import (
     refuse_unseen,
 )
 from prism_memory.lifecycle.queueing import enqueue, wake
+from prism_memory.lifecycle.reviews import lapse_reviews, open_reviews
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.sources import ensure_sources
 from prism_memory.lifecycle.tombstones import hold_lineage, mark_born_hidden
-from prism_memory.types import Actor, Scope
+from prism_memory.types import Actor, ReviewWhy, Scope
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,13 @@ class Written:
         ids: The record of each identity.
         written: Those that are new or changed.
         blocked: Those that stood there before, and that something blocks.
+        quarantined: Those that the gate holds back, new or not.
     """
 
     ids: dict[Identity, uuid.UUID]
     written: list[uuid.UUID]
     blocked: frozenset[uuid.UUID] = frozenset()
+    quarantined: frozenset[uuid.UUID] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,13 @@ class Stored:
         ids: The record of each entry, in the caller's order.
         changed: Those that are new or changed.
         pending: Those that wait for their vector, also from before.
+        quarantined: Those that the gate holds back, new or not.
     """
 
     ids: tuple[uuid.UUID, ...]
     changed: frozenset[uuid.UUID]
     pending: frozenset[uuid.UUID]
+    quarantined: frozenset[uuid.UUID] = frozenset()
 
 
 def remember(
@@ -115,7 +120,7 @@ def remember(
             left |= found.sources
         else:
             ordered = tuple(done.ids[row.identity] for row in rows)
-            return Stored(ordered, frozenset(done.written), pending)
+            return Stored(ordered, frozenset(done.written), pending, done.quarantined)
 
 
 def _kept(rows: Sequence[Row], done: Written, *, overwrites: bool) -> Sequence[Row]:
@@ -140,6 +145,7 @@ def _complete(
     _hide_born_hidden(using, scope, rows, done, actor, at)
     _write_lineage(using, scope, rows, done, at)
     _note_consents(using, scope, rows, done.ids, actor, at)
+    _let_wait(using, scope, rows, done, actor, at)
     texts = {done.ids[row.identity]: row.embed_sha256 for row in rows}
     pending, queued = enqueue(using=using, scope=scope, texts=texts, embedder=embedder)
     _announce(using, scope, done.written)
@@ -184,7 +190,12 @@ def _write(
             refuse_conflict(distinct[identity(one)], one, changed=one["id"] in new)
     ids |= {identity(one): one["id"] for one in found}
     integrity.sign(using=using, tenant=scope.tenant, record_ids=written)
-    return Written(ids, written, frozenset(i["id"] for i in found if i["blocked"]))
+    return Written(
+        ids,
+        written,
+        frozenset(i["id"] for i in found if i["blocked"]),
+        frozenset(i["id"] for i in [*upserted, *found] if i["quarantined"]),
+    )
 
 
 def _require_locked(
@@ -262,6 +273,30 @@ def _note_consents(
     if given:
         note_decisions(
             using=using, tenant=scope.tenant, actor=actor, record_ids=given, at=at
+        )
+
+
+def _let_wait(
+    using: str,
+    scope: Scope,
+    rows: Iterable[Row],
+    done: Written,
+    actor: Actor,
+    at: dt.datetime,
+) -> None:
+    """Let a person look at what the gate holds back, and let go of what it does not."""
+    written = set(done.written)
+    if held_back := written & done.quarantined:
+        open_reviews(
+            using=using,
+            scope=scope,
+            record_ids=held_back,
+            why=ReviewWhy.QUARANTINED,
+            at=at,
+        )
+    if opened := written - done.quarantined - {row.id for row in rows}:
+        lapse_reviews(
+            using=using, tenant=scope.tenant, record_ids=opened, actor=actor, at=at
         )
 
 

@@ -20,21 +20,18 @@ from prism_memory.access import held
 from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
-from prism_memory.lifecycle.reach import Reach
+from prism_memory.lifecycle.evidence import lock_facts, loss_of, unlink
 from prism_memory.lifecycle.registry import tables_of_record
 from prism_memory.lifecycle.tombstones import (
     MOST_DISTANCE,
     MOST_REFS,
-    mark_derived,
-    mark_nearest,
-    walk,
+    mark,
 )
 from prism_memory.types import (
     Actor,
     Scope,
     TombstoneReason,
     record_ids,
-    record_ref,
 )
 
 BATCH: Final = 64
@@ -50,12 +47,16 @@ class Removed:
         kept: Ids of those that a hold keeps.
         blocked: Refs that may no longer be used.
         rows: Rows deleted, by table.
+        spared: Ids of facts that lost evidence, and stay on what is left of it.
+        lowered: How many of those may be relied on less than before.
     """
 
     records: tuple[uuid.UUID, ...] = ()
     kept: tuple[uuid.UUID, ...] = ()
     blocked: tuple[str, ...] = ()
     rows: Mapping[str, int] = field(default_factory=dict)
+    spared: tuple[uuid.UUID, ...] = ()
+    lowered: int = 0
 
 
 def records_of_scope(
@@ -108,7 +109,8 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
     """Block records and all that is derived from them, and delete the bodies.
 
     What a hold keeps is passed over; what derives from something else that goes is
-    blocked, and its body kept.
+    blocked, and its body kept. A fact that cites something else too stays, and cites no
+    longer what goes; one that would cite nothing goes in any case.
 
     Args:
         ids: Of records, in whatever scope.
@@ -121,34 +123,35 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
     Raises:
         LimitExceeded: The closure is over the caps, and nothing was done.
     """
-    roots = [record_ref(record_id) for record_id in sorted(ids)]
-    reached = walk(using=using, tenant=tenant, roots=roots)
+    given: dict[str, Any] = {"using": using, "tenant": tenant}
+    loss = loss_of(**given, ids=ids)
     if capped:
-        reached.check(most_refs=most_refs, most_distance=MOST_DISTANCE)
-    wanted = record_ids(reached.refs) if dependents else set(ids)
-    found = lock_records(using=using, tenant=tenant, ids=wanted)
+        loss.check(most_refs=most_refs, most_distance=MOST_DISTANCE)
+    wanted = loss.bodies(ids, dependents=dependents)
+    found = lock_records(**given, ids=wanted)
     kept = {record_id for record_id, is_held in found.items() if is_held}
     going = (found.keys() & set(ids)) - kept
     if not going:
         return Removed(kept=tuple(sorted(kept & set(ids))))
-    if len(going) < len(roots):
-        roots = [record_ref(record_id) for record_id in sorted(going)]
-        reached = walk(using=using, tenant=tenant, roots=roots)
-    given: dict[str, Any] = {"using": using, "tenant": tenant, "reason": reason}
-    pairs = capped and most_refs == MOST_REFS
-    _mark(reached, each_root=pairs, actor=actor, at=at, **given)
-    announce_invalidation(refs=reached.refs, **given)
-    doomed = (record_ids(reached.refs) & found.keys()) - kept if dependents else going
-    stays = kept & (set(ids) | record_ids(reached.refs))
-    rows = delete_bodies(using=using, tenant=tenant, ids=doomed, batch=batch)
-    return Removed(tuple(sorted(doomed)), tuple(sorted(stays)), reached.refs, rows)
-
-
-def _mark(reached: Reach, *, each_root: bool, **given: Any) -> None:  # noqa: ANN401
-    if each_root:
-        mark_derived(roots=reached.roots, **given)
-    else:
-        mark_nearest(reached=reached, **given)
+    if len(going) < len(set(ids)):
+        loss = loss_of(**given, ids=going)
+    doomed = (loss.bodies(going, dependents=dependents) & found.keys()) - kept
+    lock_facts(**given, ids=doomed | loss.spared)
+    marks = loss.marks(each_root=capped and most_refs == MOST_REFS)
+    mark(marks=marks, reason=reason, actor=actor, at=at, **given)
+    announce_invalidation(refs=loss.reached.refs, reason=reason, **given)
+    unlinked = unlink(links=loss.links, actor=actor, at=at, **given)
+    rows = Counter(unlinked.rows)
+    rows.update(delete_bodies(ids=doomed, batch=batch, **given))
+    stays = kept & (set(ids) | record_ids(loss.reached.refs))
+    return Removed(
+        tuple(sorted(doomed)),
+        tuple(sorted(stays)),
+        loss.reached.refs,
+        dict(rows),
+        tuple(sorted(loss.spared)),
+        unlinked.lowered,
+    )
 
 
 def announce_invalidation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from prism_memory.db import queries
@@ -61,36 +61,46 @@ def closure(*, using: str, tenant: str, roots: Sequence[str]) -> list[str]:
     return [row["ref"] for row in rows]
 
 
-def walk(*, using: str, tenant: str, roots: Sequence[str]) -> Reach:
-    """Return what derives from the roots, however much it is. One query."""
+def derivations(
+    *, using: str, tenant: str, roots: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return each ref with one derived from it, from the roots on. One query.
+
+    However much it is.
+    """
     given = {"tenant": tenant, "roots": list(roots)}
     rows = queries.fetch(using, named("lineage")["walk"], given)
-    return reach(roots, [(row["source_ref"], row["ref"]) for row in rows])
+    return [(row["source_ref"], row["ref"]) for row in rows]
 
 
-def mark_nearest(
+def walk(*, using: str, tenant: str, roots: Sequence[str]) -> Reach:
+    """Return what derives from the roots, however much it is. One query."""
+    return reach(roots, derivations(using=using, tenant=tenant, roots=roots))
+
+
+def mark(
     *,
     using: str,
     tenant: str,
-    reached: Reach,
+    marks: Iterable[tuple[str, str]],
     reason: TombstoneReason,
     actor: Actor,
     at: dt.datetime,
 ) -> None:
-    """Put one tombstone on each ref that was reached, because of its nearest root.
+    """Put a tombstone on each ref, because of the root beside it. One query.
 
-    For what is never lifted and may be much: a thread of which each turn derives from
-    the one before would else take a tombstone for each pair. One query.
+    What is never lifted and may be much names the nearest root alone: a thread of which
+    each turn derives from the one before would else take a tombstone for each pair.
     """
     stones = [
         {
             "target_ref": ref,
-            "root_ref": reached.nearest[ref],
+            "root_ref": root,
             "reason": reason.value,
             "hold": False,
             "actor": actor.name,
         }
-        for ref in reached.refs
+        for ref, root in marks
     ]
     _put(using, tenant, stones, at)
 

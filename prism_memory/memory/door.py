@@ -24,8 +24,10 @@ from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
 from prism_memory.errors import Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
+from prism_memory.memory.claims import Facts
 from prism_memory.memory.erasing import Removing
 from prism_memory.memory.forgetting import Forgetting
+from prism_memory.memory.gating import Gating
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
@@ -85,6 +87,8 @@ class Remembered:
         changed: Those that are new or differ from what was stored.
         degraded: Why ``wait=True`` left some pending, or empty. ``done.now()`` says
             which, and why for each.
+        quarantined: Those that the gate holds back: stored, and not recalled until
+            they are validated.
     """
 
     accepted: tuple[uuid.UUID, ...]
@@ -92,10 +96,11 @@ class Remembered:
     done: indexing.Done
     changed: frozenset[uuid.UUID] = frozenset()
     degraded: str = ""
+    quarantined: frozenset[uuid.UUID] = frozenset()
 
 
 @for_its_tenant
-class Memory(Governing, Forgetting, Keeping, Removing, Sharing, Rebuilding):
+class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuilding):
     """The memory of one scope.
 
     Args:
@@ -147,6 +152,11 @@ class Memory(Governing, Forgetting, Keeping, Removing, Sharing, Rebuilding):
         self.importance_from = importance_from
         self.embedder = embedder or settings.EMBEDDER
         self.using = check_database(using or settings.DATABASE)
+
+    @property
+    def facts(self) -> Facts:
+        """What is held to be true: ``memory.facts("Ada")``, and its verbs."""
+        return Facts(self)
 
     def remember(
         self,
@@ -208,7 +218,13 @@ class Memory(Governing, Forgetting, Keeping, Removing, Sharing, Rebuilding):
         done = indexing.Done(
             self.using, self.scope.tenant, space, frozenset(stored.ids)
         )
-        remembered = Remembered(stored.ids, bool(stored.pending), done, stored.changed)
+        remembered = Remembered(
+            stored.ids,
+            bool(stored.pending),
+            done,
+            stored.changed,
+            quarantined=stored.quarantined,
+        )
         if wait and space is not None and stored.pending:
             end = time.monotonic() + settings.WAIT_SECONDS
             outage = self._embed_now(space, stored.pending, cancelled)

@@ -6,11 +6,11 @@ import datetime as dt
 import hashlib
 from typing import Any, Final
 
-from prism_memory.access import NARROWING, Reader
+from prism_memory.access import BOOLEANS, NARROWING, Reader
 
 DIGEST_BYTES: Final = 8
 
-WISHES: Final = ("mode", "strict", "include_superseded", "include_quarantined")
+WISHES: Final = ("mode", *BOOLEANS)
 MOMENTS: Final = ("as_of", "known_at")
 
 

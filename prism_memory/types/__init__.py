@@ -35,6 +35,7 @@ from prism_memory.types.entities import MERGED_AT_MOST, EntityItem, EntityPage
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
+from prism_memory.types.facts import Claim, FactItem, FactPage
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.ids import MAX, NIL, uuid7
 from prism_memory.types.options import TRUST_OPTIONS, Options
@@ -138,6 +139,7 @@ __all__ = [
     "Acceptance",
     "Actor",
     "Candidate",
+    "Claim",
     "Closing",
     "ConflictStage",
     "ConflictZone",
@@ -162,6 +164,8 @@ __all__ = [
     "ExportPart",
     "ExportState",
     "FactChange",
+    "FactItem",
+    "FactPage",
     "Foreseen",
     "Forgotten",
     "Grade",

@@ -30,6 +30,7 @@ class Counted:
     """What counts say, in words: of a receipt, and of what is foreseen."""
 
     counts: Mapping[str, int]
+    kept: Mapping[str, int]
 
     @property
     def totals(self) -> dict[str, int]:
@@ -51,6 +52,21 @@ class Counted:
     def sources(self) -> int:
         """Sources."""
         return self.counts.get("prism_memory_source", 0)
+
+    @property
+    def evidence_links(self) -> int:
+        """Links removed between facts and what they cite, also of facts that stay."""
+        return self.counts.get("prism_memory_evidence", 0)
+
+    @property
+    def facts_erased(self) -> int:
+        """Facts removed: those of the target, and those that cited nothing else."""
+        return self.counts.get("prism_memory_fact", 0)
+
+    @property
+    def facts_kept(self) -> int:
+        """Facts that stay: by a hold, or on other evidence than what goes (B322)."""
+        return self.kept.get("facts", 0) + self.kept.get("spared", 0)
 
     @property
     def scopes(self) -> int:
@@ -90,7 +106,8 @@ class Erased(Counted):
             ``hold_names``: released holds that lost the names of their scope.
         kinds: Records removed, by kind.
         kept: What holds keep: ``records``, ``facts``, ``sources`` and ``scopes`` of the
-            target, and ``derived``, records elsewhere.
+            target, and ``derived``, records elsewhere; and ``spared``: facts elsewhere
+            that cited some of it, and stand on what else they cite.
         at: When it began.
         finished_at: When it ended. What was committed in the target before that is
             gone; what was written there later stays.
@@ -115,21 +132,6 @@ class Erased(Counted):
     def chunks(self) -> int:
         """Chunks of documents removed."""
         return self.kinds.get(Kind.CHUNK.value, 0)
-
-    @property
-    def evidence_links(self) -> int:
-        """Links removed between facts and what they cite."""
-        return self.counts.get("prism_memory_evidence", 0)
-
-    @property
-    def facts_erased(self) -> int:
-        """Facts removed."""
-        return self.kinds.get(Kind.FACT.value, 0)
-
-    @property
-    def facts_kept(self) -> int:
-        """Facts of the target that a hold keeps."""
-        return self.kept.get("facts", 0)
 
 
 @dataclass(frozen=True)

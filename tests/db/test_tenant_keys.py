@@ -20,9 +20,15 @@ from prism_memory.db.constraints import TenantReference
 from prism_memory.db.fields import TenantForeignKey
 from prism_memory.models import (
     Embedding,
+    Entity,
+    EntityMerge,
+    Evidence,
+    Fact,
+    Mention,
     Record,
     ReinforcedQuery,
     Reinforcement,
+    Review,
     ShareGrantItem,
     Source,
 )
@@ -30,7 +36,7 @@ from prism_memory.types import SourceRef
 from tests.capture import tenant_models
 from tests.db.asking import ask, refused_by
 from tests.factories import NOON, make_edge, make_record, make_scope
-from tests.governed import make_governed, make_grant, make_scope_row
+from tests.governed import make_entity, make_governed, make_grant, make_scope_row
 
 pytestmark = pytest.mark.django_db
 
@@ -183,13 +189,19 @@ def two_tenants() -> dict[str, dict[str, uuid.UUID]]:
             at=NOON,
         )
         spare = make_record("spare", scope=scope)
-        Embedding.objects.filter(tenant=tenant, record_id=spare.id).delete()
         make_governed(record)
+        claim = make_record("spare claim", scope=scope)
+        home = {"tenant": tenant, "scope": claim.scope, "key": "spare"}
+        Fact.objects.create(id=claim.id, record=claim, **home)
+        others = Embedding.objects.filter(tenant=tenant).exclude(record_id=record.id)
+        others.delete()
         assert record.source is not None
         ids[tenant] = {
             "prism_memory_scope": make_scope_row(replace(scope, thread="spare")).id,
             "prism_memory_record": spare.id,
             "prism_memory_source": record.source.id,
+            "prism_memory_fact": claim.id,
+            "prism_memory_entity": make_entity(record, "spare").id,
             "prism_memory_sharegrant": make_grant(
                 replace(scope, thread="chat-3"), "chat-4"
             ).id,
@@ -211,14 +223,26 @@ def copy_row(model: type[Model], **changes: Any) -> list[tuple[Any, ...]]:
     )
 
 
+ANOTHER: Final[dict[type[Model], dict[str, Any]]] = {
+    Record: {"key": "another"},
+    Source: {"key": "another"},
+    Entity: {"name": "another"},
+    EntityMerge: {"undone_at": NOON},
+    Mention: {"role": "object"},
+    Review: {"why": "conflict"},
+}
+
+
 def fresh(model: type[Model], record_id: uuid.UUID) -> dict[str, Any]:
     """Return what makes a copy of a row no duplicate."""
-    if model in {Embedding, Reinforcement, ReinforcedQuery}:
+    if model in {Embedding, Reinforcement, ReinforcedQuery, Evidence}:
         return {"record_id": record_id}
     if model is ShareGrantItem:
         return {"record_id": record_id, "position": 31}
+    if model is Fact:
+        return {"id": record_id, "record_id": record_id, "key": "another"}
     own = {"id": uuid.uuid4()} if hasattr(model, "id") else {}
-    return own | ({"key": "another"} if model in {Record, Source} else {})
+    return own | ANOTHER.get(model, {})
 
 
 @pytest.mark.parametrize(
@@ -240,15 +264,18 @@ def test_a_row_cannot_point_at_another_tenants_row(
     )
 
     row = fresh(model, ids["acme"]["prism_memory_record"])
+    # A fact has its record's id, and a check says so before any key is looked at.
+    one = model is Fact and field.name == "record"
+    own = ["id", field.column] if one else [field.column]
     with refused_by(constraint):
-        copy_row(model, **row | {field.column: foreign})
-    with refused_by(constraint):
+        copy_row(model, **row | dict.fromkeys(own, foreign))
+    with refused_by("prism_memory_fact_is_its_record" if one else constraint):
         ask(
             f'UPDATE {model._meta.db_table} SET "{field.column}" = %s'  # noqa: S608
             " WHERE tenant = 'acme'",
             foreign,
         )
-    assert copy_row(model, **row | {field.column: mine})
+    assert copy_row(model, **row | dict.fromkeys(own, mine))
 
 
 POINTED_AT: Final = sorted(

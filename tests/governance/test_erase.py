@@ -294,6 +294,7 @@ class TestHolds:
             "sources": 0,
             "scopes": 1,
             "derived": 0,
+            "spared": 0,
         }
         assert Embedding.objects.count() == 1
         assert make_memory(CHAT).get(ids[0]).text == f"{WORD} one"

@@ -35,7 +35,7 @@ def test_of_a_hold_on_a_record() -> None:
     """An erasure fills the table; a look by tenant alone would read all of it."""
     remember_one(scope=CHAT)
     found = plan(
-        composed("erasure", "derived", held=held()), {"tenant": "acme", "roots": []}
+        composed("erasure", "reached", held=held()), {"tenant": "acme", "refs": []}
     )
     assert "prism_memory_tombstone_unique" in found
     assert not [name for name in OTHERS if name in found]

@@ -70,6 +70,13 @@ BAD_REFS: Final = [
 """B164: refs that name nothing. Other spellings of a UUID too, which would be another
 thing than the one that is blocked."""
 
+
+class Column(str):
+    """What stands in another column of the same row."""
+
+    __slots__ = ()
+
+
 CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     "tenant_named": [("tenant", "name", "")],
     "tenant_name_bytes": [("tenant", "name", LONG)],
@@ -198,6 +205,58 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     "receipt_tenant_named": [("erasurereceipt", "tenant", "")],
     "receipt_tenant_bytes": [("erasurereceipt", "tenant", LONG)],
     "receipt_level": [("erasurereceipt", "level", "world")],
+    "fact_is_its_record": [("fact", "record_id", f"{NOBODY}0")],
+    "fact_key_bytes": [("fact", "key", LONG)],
+    "fact_subject_bytes": [("fact", "subject", LONG)],
+    "fact_folded_bytes": [("fact", "folded_subject", LONG)],
+    "fact_predicate_bytes": [("fact", "predicate", LONG)],
+    "fact_provenance": [("fact", "provenance", "rumour")],
+    "fact_principal": [("fact", "principal", ""), ("fact", "principal", "mallory")],
+    "fact_sensitivity": [("fact", "sensitivity", "")],
+    "fact_closing": [("fact", "closing", "bored")],
+    "fact_closed_for_a_reason": [
+        ("fact", "closed_at", None),
+        ("fact", "closing", ""),
+    ],
+    "fact_confidence": [
+        ("fact", "confidence", -0.001),
+        ("fact", "confidence", 1.001),
+        ("fact", "confidence", float("nan")),
+    ],
+    "factversion_acceptance": [("factversion", "acceptance", "")],
+    "factversion_gate": [("factversion", "gate", "closed")],
+    "factversion_cause": [("factversion", "cause", "")],
+    "factversion_valid": [("factversion", "valid_to", NOON)],
+    "factversion_recorded": [("factversion", "recorded_to", NOON)],
+    "factversion_calendar": [
+        ("factversion", "valid_from", "-infinity"),
+        ("factversion", "valid_to", "infinity"),
+        ("factversion", "recorded_from", "0001-01-01T00:00:00Z BC"),
+        ("factversion", "recorded_to", "10000-01-01T00:00:00Z"),
+    ],
+    "review_why": [("review", "why", "")],
+    "review_decision": [("review", "decision", "perhaps")],
+    "review_decided": [
+        ("review", "decision", ""),
+        ("review", "decided_at", None),
+    ],
+    "conflict_verdict": [("conflictdecision", "verdict", "")],
+    "conflict_stage": [("conflictdecision", "stage", "")],
+    "conflict_zone": [("conflictdecision", "zone", "warm")],
+    "conflict_cosine": [
+        ("conflictdecision", "similarity", -1.001),
+        ("conflictdecision", "similarity", float("nan")),
+    ],
+    "evidence_of_another": [("evidence", "record_id", Column("fact_id"))],
+    "merge_of_two": [("entitymerge", "into_id", Column("entity_id"))],
+    "entity_not_into_itself": [("entity", "merged_into", Column("id"))],
+    "entity_named": [("entity", "name", "")],
+    "entity_name_bytes": [("entity", "name", LONG)],
+    "entity_vector_of_a_space": [
+        ("entity", "space_id", 1),
+        ("entity", "vector", "[1,0]"),
+    ],
+    "mention_role": [("mention", "role", "")],
     "manifest_tenant_named": [("manifestblock", "tenant", "")],
     "manifest_tenant_bytes": [("manifestblock", "tenant", LONG)],
     "manifest_bytes": [("manifestblock", "sha256", b"tea")],
@@ -245,8 +304,9 @@ def test_a_row_that_is_not_true_is_refused(
 ) -> None:
     """B16, B28, B98, B106, B109, B156."""
     one_row_in_each_table()
+    value, given = (f'"{bad}"', []) if isinstance(bad, Column) else ("%s", [bad])
     with refused_by(f"prism_memory_{name}"):
-        ask(f'UPDATE prism_memory_{table} SET "{column}" = %s', bad)  # noqa: S608
+        ask(f'UPDATE prism_memory_{table} SET "{column}" = {value}', *given)  # noqa: S608
 
 
 def test_every_check_of_the_database_is_tried_above() -> None:

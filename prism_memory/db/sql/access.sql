@@ -2,6 +2,11 @@
 
 -- name: visible
 -- Whether the reader may see the row called "record". The only such rule there is.
+{placed}
+AND {unwithheld}
+
+-- name: placed
+-- Whether it is of the reader's scopes: a part of the rule, and never all of it.
     record.tenant = %(tenant)s::text
 AND record.scope_id = ANY(ARRAY(
       -- The names decide, not the hash.
@@ -12,7 +17,6 @@ AND record.scope_id = ANY(ARRAY(
          AND (place.id, place.owner, place.agent, place.thread) IN (
                SELECT * FROM unnest(%(scope_ids)s::uuid[], %(owners)s::text[],
                                     %(agents)s::text[], %(threads)s::text[]))))
-AND {unwithheld}
 
 -- name: unwithheld
 -- What a row called "record" and its lineage say of it. The words of rows that do not pass
@@ -26,7 +30,7 @@ AND {unwithheld}
 AND record.revoked_at IS NULL
 AND (record.visible IS TRUE OR (record.visible IS NULL AND NOT %(strict)s::boolean))
 AND (record.gate = 'open' OR %(include_quarantined)s::boolean)
-AND record.retired_at IS NULL
+AND (record.retired_at IS NULL OR %(include_retired)s::boolean)
 AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
 AND (%(include_superseded)s::boolean
      OR ((record.valid_from IS NULL OR record.valid_from <= %(as_of)s::timestamptz)
@@ -123,10 +127,36 @@ AND (NOT EXISTS (
 coalesce(record.changed_at > %(known_at)s::timestamptz, FALSE)
 
 -- name: held
--- Whether a hold keeps the row called "record" from being deleted: one on the record, on
--- its source, or on a scope at or above its own; or one that a forgetting placed. Never a
--- part of the rule above: a hold keeps, and hides nothing. OFFSET 0 keeps each a look-up
--- per row: for a few dozen rows the planner would read a whole table into a hash.
+-- Whether a hold keeps the row called "record" from being deleted, or a fact that rests on
+-- it, however far: a held fact keeps its evidence. Never a part of the rule above: a hold
+-- keeps, and hides nothing.
+({held_itself}
+ OR EXISTS (
+   WITH RECURSIVE resting(tenant, fact_id) AS (
+     SELECT evidence.tenant, evidence.fact_id
+       FROM prism_memory_evidence AS evidence
+      WHERE evidence.tenant = record.tenant AND evidence.record_id = record.id
+     UNION
+     SELECT resting.tenant, evidence.fact_id
+       FROM resting
+      CROSS JOIN LATERAL (
+            SELECT evidence.fact_id
+              FROM prism_memory_evidence AS evidence
+             WHERE evidence.tenant = resting.tenant
+               AND evidence.record_id = resting.fact_id
+            OFFSET 0) AS evidence)
+   SELECT FROM resting
+    CROSS JOIN LATERAL (
+          SELECT claim.tenant, claim.id, claim.source_id, claim.scope_id
+            FROM prism_memory_record AS claim
+           WHERE claim.tenant = resting.tenant AND claim.id = resting.fact_id
+          OFFSET 0) AS record
+    WHERE {held_itself}))
+
+-- name: held_itself
+-- Whether a hold keeps that row itself: one on the record, on its source, or on a scope
+-- at or above its own; or one that a forgetting placed. OFFSET 0 keeps each a look-up per
+-- row: for a few dozen rows the planner would read a whole table into a hash.
 (EXISTS (
    SELECT FROM prism_memory_legalhold AS kept
     WHERE kept.tenant = record.tenant

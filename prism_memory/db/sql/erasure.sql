@@ -88,30 +88,18 @@ SELECT record.id
    AND NOT {held}
  LIMIT %(rows)s::integer;
 
--- name: derived
--- Records and all that is derived from them, each once, nearer ones before farther
--- ones: the walk goes in breadth. OFFSET 0 makes each step a look-up in an index.
-WITH RECURSIVE walk(ref) AS (
-  SELECT root FROM unnest(%(roots)s::text[]) AS root
-  UNION
-  SELECT 'record:' || edge.record_id::text
-    FROM walk
-   CROSS JOIN LATERAL (
-         SELECT edge.record_id
-           FROM prism_memory_lineageedge AS edge
-          WHERE edge.tenant = %(tenant)s::text AND edge.source_ref = walk.ref
-         OFFSET 0) AS edge),
-numbered AS (
-  SELECT walk.ref, row_number() OVER () AS number FROM walk)
+-- name: reached
+-- Records by their refs, in the order that these are given in, each with whether a hold
+-- keeps it. OFFSET 0 makes each a look-up in an index.
 SELECT record.id, record.kind, record.scope_id, record.held
-  FROM numbered
+  FROM unnest(%(refs)s::text[]) WITH ORDINALITY AS given(ref, number)
  CROSS JOIN LATERAL (
        SELECT record.id, record.kind, record.scope_id, {held} AS held
          FROM prism_memory_record AS record
         WHERE record.tenant = %(tenant)s::text
-          AND record.id = substr(numbered.ref, 8)::uuid
+          AND record.id = substr(given.ref, 8)::uuid
        OFFSET 0) AS record
- ORDER BY numbered.number;
+ ORDER BY given.number;
 
 -- name: mark_erased
 -- Each in its own right: a chain of ten thousand would else take fifty million.
@@ -146,6 +134,22 @@ SELECT embedding.record_id
    AND embedding.record_id = ANY(%(record_ids)s::uuid[])
  ORDER BY embedding.record_id
    FOR UPDATE OF embedding {wait};
+
+-- name: unmentioned
+-- Those of some entities that nothing speaks of, but facts and merged ones that are to be
+-- left out of account; with what each was merged into.
+SELECT entity.id, entity.merged_into
+  FROM prism_memory_entity AS entity
+ WHERE entity.tenant = %(tenant)s::text
+   AND entity.id = ANY(%(entity_ids)s::uuid[])
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_mention AS mention
+          WHERE mention.tenant = entity.tenant AND mention.entity_id = entity.id
+            AND mention.fact_id <> ALL(%(without)s::uuid[]))
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_entity AS merged
+          WHERE merged.tenant = entity.tenant AND merged.merged_into = entity.id
+            AND merged.id <> ALL(%(gone)s::uuid[]));
 
 -- name: lock_places
 -- Scopes to be erased, against all who write in them: those have the lock for share.
@@ -194,7 +198,10 @@ SELECT place.id
           WHERE record.tenant = place.tenant AND record.scope_id = place.id)
    AND NOT EXISTS (
          SELECT FROM prism_memory_source AS source
-          WHERE source.tenant = place.tenant AND source.scope_id = place.id);
+          WHERE source.tenant = place.tenant AND source.scope_id = place.id)
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_entity AS entity
+          WHERE entity.tenant = place.tenant AND entity.scope_id = place.id);
 
 -- name: outside
 -- Whether a row called "stone" is about a thing outside that was named in scopes that are

@@ -52,6 +52,9 @@ SELECT id, key
 -- words and holds others was corrected: its old words do not come back under that key.
 -- ``was_held`` is asked of the row as it was: it may just have left a held source. That
 -- source is locked, or is among those that are ``left``, or the row stays as it is.
+-- Other words, and other metadata that give orders, are judged anew by the gate; the same
+-- stay as somebody may have judged them. What is closed by an operator, or for where it
+-- comes from, stays closed.
 INSERT INTO prism_memory_record AS record
        (id, tenant, scope_id, kind, tier, namespace, partition, key, text,
         lexical_text, embed_text, language, sha256, sequence, importance, uses,
@@ -68,7 +71,8 @@ SELECT given.id, %(tenant)s::text, %(scope_id)s::uuid, given.kind, given.tier,
        coalesce(given.visible, CASE WHEN given.default_source <> '' THEN TRUE END),
        CASE WHEN coalesce(given.visible, given.default_source <> '')
             THEN coalesce(given.granted_at, %(at)s::timestamptz) END,
-       'open', '', '[]'::jsonb, given.source_id, given.ordinal, given.happened_at,
+       given.gate, given.gate_reason, given.gate_markers, given.source_id,
+       given.ordinal, given.happened_at,
        %(at)s::timestamptz, given.expires_at, given.valid_from, given.valid_to, 1
   FROM (SELECT coalesce(listed.given_sequence, nextval(pg_get_serial_sequence(
                  'prism_memory_record', 'sequence'))) AS sequence, listed.*
@@ -81,6 +85,8 @@ SELECT given.id, %(tenant)s::text, %(scope_id)s::uuid, given.kind, given.tier,
                  %(writers)s::text[], %(consent_sources)s::text[],
                  %(consent_scopes)s::text[], %(visibles)s::boolean[],
                  %(granted_ats)s::timestamptz[], %(default_sources)s::text[],
+                 %(gates)s::text[], %(gate_reasons)s::text[],
+                 %(gate_markers)s::jsonb[],
                  %(source_ids)s::uuid[], %(ordinals)s::integer[],
                  %(happened_ats)s::timestamptz[], %(expires_ats)s::timestamptz[],
                  %(valid_froms)s::timestamptz[], %(valid_tos)s::timestamptz[])
@@ -88,8 +94,8 @@ SELECT given.id, %(tenant)s::text, %(scope_id)s::uuid, given.kind, given.tier,
                  id, kind, tier, namespace, partition, key, text, lexical_text,
                  embed_text, language, sha256, given_sequence, importance, metadata,
                  trust, writer, consent_source, consent_scope, visible, granted_at,
-                 default_source, source_id, ordinal, happened_at, expires_at,
-                 valid_from, valid_to, place)
+                 default_source, gate, gate_reason, gate_markers, source_id, ordinal,
+                 happened_at, expires_at, valid_from, valid_to, place)
          ORDER BY listed.place
         OFFSET 0) AS given
  ORDER BY given.kind COLLATE "C", given.namespace COLLATE "C",
@@ -111,6 +117,18 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
        metadata = excluded.metadata,
        trust = excluded.trust,
        writer = excluded.writer,
+       (gate, gate_reason, gate_markers) = (
+         SELECT CASE WHEN judged.anew THEN excluded.gate ELSE record.gate END,
+                CASE WHEN judged.anew THEN excluded.gate_reason
+                     ELSE record.gate_reason END,
+                CASE WHEN judged.anew OR record.text <> excluded.text
+                     THEN excluded.gate_markers ELSE record.gate_markers END
+           FROM (SELECT record.gate_reason IN ('', 'injection', 'classifier')
+                        AND (record.text <> excluded.text
+                             OR (record.metadata <> excluded.metadata
+                                 AND excluded.gate_markers
+                                     @> '[{{"field": "metadata"}}]'::jsonb)) AS anew)
+                AS judged),
        source_id = excluded.source_id,
        ordinal = excluded.ordinal,
        happened_at = excluded.happened_at,
@@ -122,6 +140,8 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
               OR (record.text, record.lexical_text, record.embed_text)
                  IS DISTINCT FROM
                  (excluded.text, excluded.lexical_text, excluded.embed_text)
+              OR (record.gate = 'open' AND record.metadata <> excluded.metadata
+                  AND excluded.gate_markers @> '[{{"field": "metadata"}}]'::jsonb)
          THEN %(at)s::timestamptz ELSE record.changed_at END,
        retired_at = NULL,
        version = record.version + 1
@@ -152,6 +172,7 @@ RETURNING id,
                 ON record.tenant = written.tenant AND record.id = written.id
              WHERE {held}) AS was_held,
           record.version > 1 AS overwritten,
+          record.gate <> 'open' AS quarantined,
           current_setting('transaction_isolation') AS isolation;
 
 -- name: find_records
@@ -162,7 +183,7 @@ RETURNING id,
 SELECT record.id, record.kind, record.namespace, record.partition, record.key,
        record.revoked_at IS NOT NULL AS revoked,
        record.consent_source, record.consent_scope, record.visible, record.sha256,
-       record.source_id,
+       record.source_id, record.gate <> 'open' AS quarantined,
        EXISTS (SELECT FROM prism_memory_tombstone AS stone
                 WHERE stone.tenant = record.tenant
                   AND stone.target_ref = 'record:' || record.id::text

@@ -28,8 +28,15 @@ UPDATE prism_memory_record AS record
  WHERE record.tenant = %(tenant)s::text AND record.id = given.id;
 
 -- name: open
+-- What waited for nothing else. What gives orders was marked when it was written, and
+-- goes on to wait for a person.
 UPDATE prism_memory_record AS record
-   SET gate = 'open', gate_reason = ''
+   SET gate = CASE WHEN record.gate_markers = '[]'::jsonb THEN 'open'
+                   ELSE record.gate END,
+       gate_reason = CASE
+         WHEN record.gate_markers = '[]'::jsonb THEN ''
+         WHEN record.gate_markers @> '[{"rule": "classifier"}]'::jsonb
+         THEN 'classifier' ELSE 'injection' END
  WHERE record.tenant = %(tenant)s::text AND record.id = ANY(%(ids)s::uuid[])
    AND record.gate_reason = %(reason)s::text;
 

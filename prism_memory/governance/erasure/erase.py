@@ -223,8 +223,6 @@ def _gone(using: str, run: Run, level: str, actor: Actor, at: dt.datetime) -> Er
             target=target,
             run=run,
             actor=actor,
-            rows=state.rows,
-            kinds=state.kinds,
-            derived=state.derived,
+            state=state,
             at=at,
         )

@@ -15,24 +15,36 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.governance.erasure.copies import EXPORTS, copies_of, elsewhere
+from prism_memory.governance.erasure.entities import mentioned, unmentioned
 from prism_memory.governance.erasure.places import (
     GUARDED,
     HOLD_NAMES,
     STONES,
+    entities_of,
     named_rows,
     outside_of,
 )
 from prism_memory.governance.erasure.receipts import count_kept
 from prism_memory.governance.erasure.target import Target, find, released_holds
+from prism_memory.lifecycle.evidence import Loss, loss_of
+from prism_memory.lifecycle.reach import reach
 from prism_memory.lifecycle.registry import (
     ERASURE,
     WithScope,
     WithSource,
     tables_of_record,
 )
+from prism_memory.models import (
+    Entity,
+    EntityMerge,
+    Evidence,
+    LineageEdge,
+    ShareGrant,
+    ShareGrantItem,
+    Source,
+)
 from prism_memory.models import Scope as ScopeRow
-from prism_memory.models import ShareGrant, ShareGrantItem, Source
-from prism_memory.types import Foreseen, Kind, Scope
+from prism_memory.types import Foreseen, Kind, Scope, record_ids
 
 
 @for_tenant
@@ -62,9 +74,13 @@ class _Looking:
     def __init__(self, using: str, target: Target) -> None:
         self.using = using
         self.target = target
-        self.reached = self._reached()
+        self.loss = Loss(reach((), ()))
+        self.reached = self._spared(self._reached())
+        self.free = [row["id"] for row in self.reached if not row["held"]]
         self.sources = [] if target.family == "record" else self._sources()
         self.places = self._places() if target.is_scope else []
+        self.unmentioned = self._unmentioned()
+        self._keep_named_places()
 
     def foreseen(self) -> Foreseen:
         """Return the counts."""
@@ -76,17 +92,23 @@ class _Looking:
             found=True,
             counts=counts,
             derived=sum(not row["held"] for row in others),
-            kept=self._kept(counts) | {"derived": sum(row["held"] for row in others)},
+            kept=self._kept(counts)
+            | {
+                "derived": sum(row["held"] for row in others),
+                "spared": len(self.loss.spared),
+            },
         )
 
     def _counts(self) -> Counter[str]:
-        free = [row["id"] for row in self.reached if not row["held"]]
         counts = Counter(
             {
-                _table(model): self._count(model, how.rows(self.target.tenant, free))
+                _table(model): self._count(
+                    model, how.rows(self.target.tenant, self.free)
+                )
                 for model, how in tables_of_record()
             }
         )
+        counts += self._links() + self._entities()
         counts[_table(Source)] += len(self.sources)
         for model, how in ERASURE.items():
             if isinstance(how, WithSource):
@@ -95,7 +117,7 @@ class _Looking:
         if self.target.is_scope:
             for model, rows in named_rows(using=self.using, target=self.target):
                 counts[_table(model)] += rows.count()
-            counts += self._beside(free)
+            counts += self._beside()
             holds = released_holds(using=self.using, target=self.target)
             counts += Counter({HOLD_NAMES: holds.count(), STONES: self._stones()})
         counts[EXPORTS] += len(self._exports())
@@ -109,7 +131,28 @@ class _Looking:
         (row,) = queries.fetch(self.using, statement, given)
         return int(row["stones"])
 
-    def _beside(self, free: Sequence[uuid.UUID]) -> Counter[str]:
+    def _links(self) -> Counter[str]:
+        """Count what facts lose that stay, beside what goes with records."""
+        links, gone = self.loss.links, set(self.free)
+        held_ones = sum(record_id not in gone for _, record_id in links)
+        return Counter({_table(Evidence): held_ones, _table(LineageEdge): len(links)})
+
+    def _unmentioned(self) -> set[uuid.UUID]:
+        """Return the entities that nothing would speak of any more."""
+        given: dict[str, Any] = {"using": self.using, "tenant": self.target.tenant}
+        facts = [row["id"] for row in self.reached if row["kind"] == Kind.FACT]
+        facts = [fact_id for fact_id in facts if fact_id in set(self.free)]
+        ids = mentioned(**given, fact_ids=facts)
+        ids |= entities_of(**given, scope_ids=[row["id"] for row in self.places])
+        return unmentioned(**given, ids=ids, without=facts)
+
+    def _entities(self) -> Counter[str]:
+        gone = self.unmentioned
+        merges = Q(entity_id__in=gone) | Q(into_id__in=gone)
+        counts = {Entity: len(gone), EntityMerge: self._count(EntityMerge, merges)}
+        return Counter({_table(model): count for model, count in counts.items()})
+
+    def _beside(self) -> Counter[str]:
         """Count what goes with scopes beside records: shares, and themselves."""
         ids = [row["id"] for row in self.places]
         counts = Counter({_table(ScopeRow): sum(row["goes"] for row in self.places)})
@@ -122,7 +165,7 @@ class _Looking:
         grants = Q(parent_id__in=ids) | Q(child_id__in=ids)
         lists = Q(grant_id__in=list(self._rows(ShareGrant, grants)))
         items = self._rows(ShareGrantItem).filter(lists)
-        counts[_table(ShareGrantItem)] += items.exclude(record_id__in=free).count()
+        counts[_table(ShareGrantItem)] += items.exclude(record_id__in=self.free).count()
         return counts
 
     def _kept(self, counts: dict[str, int]) -> dict[str, int]:
@@ -155,6 +198,15 @@ class _Looking:
         statement = composed("erasure", "foreseen", held=held(), roots=roots)
         return queries.fetch(self.using, statement, self.target.parameters())
 
+    def _spared(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Leave out what stays, as facts cite something else too."""
+        if not any(row["kind"] == Kind.FACT and not row["mine"] for row in rows):
+            return rows
+        roots = [row["id"] for row in rows if row["mine"] and not row["held"]]
+        self.loss = loss_of(using=self.using, tenant=self.target.tenant, ids=roots)
+        there = record_ids(self.loss.reached.refs)
+        return [row for row in rows if row["id"] in there]
+
     def _sources(self) -> list[uuid.UUID]:
         within = self.target.within if self.target.is_scope else sql.SQL("TRUE")
         found = self._fetch("foreseen_sources", within)
@@ -162,6 +214,15 @@ class _Looking:
 
     def _places(self) -> list[dict[str, Any]]:
         return self._fetch("foreseen_places", self.target.within, sources=self.sources)
+
+    def _keep_named_places(self) -> None:
+        """Keep the scopes of entities that something still speaks of."""
+        ids = [row["id"] for row in self.places]
+        named_by = self._rows(Entity).filter(scope_id__in=ids)
+        left = named_by.exclude(id__in=self.unmentioned)
+        kept = set(left.values_list("scope_id", flat=True))
+        for row in self.places:
+            row["goes"] = row["goes"] and row["id"] not in kept
 
     def _fetch(
         self, name: str, within: sql.SQL, sources: Sequence[uuid.UUID] = ()

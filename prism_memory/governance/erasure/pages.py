@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from psycopg import sql
@@ -15,12 +15,14 @@ from prism_memory import audit
 from prism_memory.access import held
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
+from prism_memory.governance.erasure.entities import drop_unmentioned, mentioned
 from prism_memory.governance.erasure.target import Target
+from prism_memory.lifecycle.evidence import lock_facts, loss_of, unlink
 from prism_memory.lifecycle.removal import (
     announce_invalidation,
     delete_bodies,
 )
-from prism_memory.types import NIL, Actor, TombstoneReason, record_ref
+from prism_memory.types import NIL, Actor, Kind, TombstoneReason, record_ref
 
 PAGE: Final = 1_000
 """Records of one transaction."""
@@ -44,6 +46,8 @@ class Gone:
         kinds: Records removed, by kind.
         beyond: Scopes of the records removed that derive from these.
         kept: Records that derive from these and that a hold keeps, newly blocked.
+        facts: Facts removed.
+        spared: Facts that cite something else too, and stay without what went.
     """
 
     whole: bool = True
@@ -51,6 +55,8 @@ class Gone:
     kinds: Counter[str] = field(default_factory=Counter)
     beyond: frozenset[uuid.UUID] = frozenset()
     kept: frozenset[tuple[uuid.UUID, uuid.UUID]] = frozenset()
+    facts: frozenset[uuid.UUID] = frozenset()
+    spared: frozenset[uuid.UUID] = frozenset()
 
 
 def read_page(
@@ -89,7 +95,8 @@ def remove_page(
     """Block records and all that is derived from them, then delete the bodies.
 
     What is derived goes too, wherever in the tenant it is: it can never be recalled
-    again, and may hold the same words. In one transaction with the lineage to itself.
+    again, and may hold the same words. A fact that cites something else too stays. In
+    one transaction with the lineage to itself.
 
     Args:
         ids: Under no hold.
@@ -97,38 +104,57 @@ def remove_page(
             its far end, so that the rest can still be found.
         wait: For others' locks; else the first one raises.
     """
-    tenant = target.tenant
-    reached = _derived(using, tenant, ids)
+    given: dict[str, Any] = {"using": using, "tenant": target.tenant}
+    loss = loss_of(**given, ids=ids)
+    reached = _reached(using, target.tenant, loss.reached.refs)
     refs = [record_ref(row["id"]) for row in reached]
-    blocked = _mark(using, tenant, refs, actor, at)
-    announce_invalidation(
-        using=using, tenant=tenant, reason=TombstoneReason.FORGOTTEN, refs=blocked
-    )
-    roots = set(ids)
-    doomed, whole = _chosen(reached, roots, most)
-    _lock(using, tenant, list(doomed), wait=wait)
-    rows = delete_bodies(using=using, tenant=tenant, ids=doomed, batch=2 * PAGE)
-    new = set(blocked)
-    kept = frozenset(
-        (row["id"], row["scope_id"])
-        for row in reached
-        if row["held"] and record_ref(row["id"]) in new
-    )
-    beyond = frozenset(
-        row["scope_id"]
-        for row in reached
-        if row["id"] in doomed and row["id"] not in roots
-    )
+    blocked = _mark(using, target.tenant, refs, actor, at)
+    announce_invalidation(**given, reason=TombstoneReason.FORGOTTEN, refs=blocked)
+    doomed, whole = _chosen(reached, set(ids), most)
+    _lock(using, target.tenant, list(doomed), loss.spared, wait=wait)
+    spoken_of = mentioned(**given, fact_ids=doomed)
+    unlinked = unlink(**given, links=loss.links, actor=actor, at=at)
+    rows = Counter(unlinked.rows)
+    rows.update(delete_bodies(**given, ids=doomed, batch=2 * PAGE))
+    rows += drop_unmentioned(**given, ids=spoken_of)
     audit.record(
-        using=using,
-        tenant=tenant,
+        **given,
         actor=actor,
         action="memory.erase_page",
         target=target.ref,
         at=at,  # of the tombstones: by it the event accounts for them
-        detail={"deleted": len(doomed), "refs": len(blocked), "run": str(run_id)},
+        detail={
+            "deleted": len(doomed),
+            "refs": len(blocked),
+            "spared": len(loss.spared),
+            "lowered": unlinked.lowered,
+            "run": str(run_id),
+        },
     )
-    return Gone(whole, Counter(rows), Counter(doomed.values()), beyond, kept)
+    gone = _gone(reached, doomed, set(ids), set(blocked))
+    return replace(gone, whole=whole, rows=rows, spared=loss.spared)
+
+
+def _gone(
+    reached: Sequence[Mapping[str, Any]],
+    doomed: Mapping[uuid.UUID, str],
+    roots: set[uuid.UUID],
+    blocked: set[str],
+) -> Gone:
+    return Gone(
+        kinds=Counter(doomed.values()),
+        beyond=frozenset(
+            row["scope_id"]
+            for row in reached
+            if row["id"] in doomed and row["id"] not in roots
+        ),
+        kept=frozenset(
+            (row["id"], row["scope_id"])
+            for row in reached
+            if row["held"] and record_ref(row["id"]) in blocked
+        ),
+        facts=frozenset(i for i, kind in doomed.items() if kind == Kind.FACT),
+    )
 
 
 def _chosen(
@@ -142,9 +168,9 @@ def _chosen(
     return {record_id: free[record_id] for record_id in beyond[-most:]}, False
 
 
-def _derived(using: str, tenant: str, ids: Sequence[uuid.UUID]) -> list[dict[str, Any]]:
-    given = {"tenant": tenant, "roots": [record_ref(i) for i in sorted(ids)]}
-    return queries.fetch(using, composed("erasure", "derived", held=held()), given)
+def _reached(using: str, tenant: str, refs: Sequence[str]) -> list[dict[str, Any]]:
+    given = {"tenant": tenant, "refs": list(refs)}
+    return queries.fetch(using, composed("erasure", "reached", held=held()), given)
 
 
 def _mark(
@@ -155,8 +181,16 @@ def _mark(
     return [row["target_ref"] for row in rows]
 
 
-def _lock(using: str, tenant: str, ids: Sequence[uuid.UUID], *, wait: bool) -> None:
+def _lock(
+    using: str,
+    tenant: str,
+    ids: Sequence[uuid.UUID],
+    spared: Collection[uuid.UUID],
+    *,
+    wait: bool,
+) -> None:
     given = {"tenant": tenant, "record_ids": list(ids)}
     how = sql.SQL("" if wait else "NOWAIT")
-    for name in ("lock_erased", "lock_vectors"):
-        queries.fetch(using, composed("erasure", name, wait=how), given)
+    queries.fetch(using, composed("erasure", "lock_erased", wait=how), given)
+    lock_facts(using=using, tenant=tenant, ids={*ids, *spared}, wait=wait)
+    queries.fetch(using, composed("erasure", "lock_vectors", wait=how), given)

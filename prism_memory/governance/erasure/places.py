@@ -13,6 +13,7 @@ from psycopg import sql
 from prism_memory.access import held
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
+from prism_memory.governance.erasure.entities import drop_unmentioned
 from prism_memory.governance.erasure.pages import PAGE
 from prism_memory.governance.erasure.target import (
     Target,
@@ -21,6 +22,9 @@ from prism_memory.governance.erasure.target import (
 )
 from prism_memory.lifecycle.registry import ERASURE, WithScope, WithSource
 from prism_memory.models import (
+    Entity,
+    EntityMerge,
+    Fact,
     LegalHold,
     Record,
     ShareGrant,
@@ -34,8 +38,8 @@ STONES: Final = Tombstone._meta.db_table  # noqa: SLF001 - Django has no other n
 HOLD_NAMES: Final = "hold_names"
 """Released holds that lost their names, among the counts of a receipt."""
 
-GUARDED = {Source, ScopeRow}
-"""Tables of which only those rows go that hold nothing any more."""
+GUARDED = {Source, ScopeRow, Entity, EntityMerge}
+"""Tables of which only those rows go that hold nothing, or that nothing speaks of."""
 
 
 def lock_places(
@@ -85,6 +89,17 @@ def count_elsewhere(
     return len(ids) - found.filter(id__in=ids, source_id=target.id).count()
 
 
+def facts_elsewhere(
+    *, using: str, target: Target, ids: Collection[uuid.UUID]
+) -> frozenset[uuid.UUID]:
+    """Return those of some facts that are no part of the target. One query, or none."""
+    if not ids or not target.is_scope:
+        return frozenset(ids)
+    mine = ScopeRow.objects.using(using).filter(target.by_names()).values("id")
+    rows = Fact.objects.using(using).filter(tenant=target.tenant, id__in=ids)
+    return frozenset(rows.exclude(scope_id__in=mine).values_list("id", flat=True))
+
+
 def clear_places(
     *, using: str, target: Target, scope_ids: Sequence[uuid.UUID]
 ) -> Counter[str]:
@@ -97,6 +112,8 @@ def clear_places(
     for model, how in ERASURE.items():
         if isinstance(how, WithScope) and not how.by_names and model not in GUARDED:
             counts += _by_columns(using, target.tenant, model, how.columns, scope_ids)
+    ids = entities_of(using=using, tenant=target.tenant, scope_ids=scope_ids)
+    counts += drop_unmentioned(using=using, tenant=target.tenant, ids=ids)
     given = {"tenant": target.tenant, "scope_ids": list(scope_ids)}
     found = queries.fetch(using, named("erasure")["empty_places"], given)
     gone = [row["id"] for row in found]
@@ -106,6 +123,14 @@ def clear_places(
         statement = composed("erasure", "delete_outside", outside=outside_of())
         counts[STONES] += queries.execute(using, statement, outside)
     return counts
+
+
+def entities_of(
+    *, using: str, tenant: str, scope_ids: Collection[uuid.UUID]
+) -> set[uuid.UUID]:
+    """Return the entities of some scopes. One query."""
+    rows = Entity.objects.using(using).filter(tenant=tenant, scope_id__in=scope_ids)
+    return set(rows.values_list("id", flat=True))
 
 
 def clear_sources(

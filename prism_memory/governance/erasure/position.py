@@ -19,6 +19,7 @@ class State:
         derived: Records elsewhere that derive from these and that a hold keeps.
         elsewhere: Ids of scopes that are no part of the target and held such records,
             and of those above: exports of them may hold the words.
+        spared: Ids of facts elsewhere that lost evidence and stand on other.
         made: The target's own row was made for this, to keep its names: not counted.
     """
 
@@ -27,6 +28,7 @@ class State:
     kinds: Counter[str] = field(default_factory=Counter)
     derived: int = 0
     elsewhere: frozenset[str] = frozenset()
+    spared: frozenset[str] = frozenset()
     made: bool = False
 
     @property
@@ -44,6 +46,7 @@ class State:
             kinds=Counter(cursor.get("kinds", {})),
             derived=cursor.get("derived", 0),
             elsewhere=frozenset(cursor.get("elsewhere", ())),
+            spared=frozenset(cursor.get("spared", ())),
             made=cursor.get("made", False),
         )
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from typing import Any
 
 from prism_memory import audit, runs
 from prism_memory.db import queries
 from prism_memory.db.queries import composed
+from prism_memory.governance.erasure.position import State
 from prism_memory.governance.erasure.target import Target
-from prism_memory.models import ErasureReceipt, Run
+from prism_memory.models import ErasureReceipt, Fact, Run
 from prism_memory.models.choices import RunState
 from prism_memory.types import Actor, Erased, ErasureLevel
 
-KEPT = ("records", "facts", "sources", "scopes", "derived")
+COUNTED = ("records", "facts", "sources", "scopes")
+KEPT = (*COUNTED, "derived", "spared")
 
 
 def conclude(
@@ -23,20 +24,24 @@ def conclude(
     target: Target,
     run: Run,
     actor: Actor,
-    rows: Mapping[str, int],
-    kinds: Mapping[str, int],
-    derived: int,
+    state: State,
     at: dt.datetime,
 ) -> Erased:
-    """Write the receipt, and end the run: in the transaction that removes the last."""
+    """Write the receipt, and end the run: in the transaction that removes the last.
+
+    Of the facts that once stood on other evidence, those that still do are counted.
+    """
+    facts = Fact.objects.using(using).filter(tenant=target.tenant)
+    spared = facts.filter(id__in=state.spared).count()
+    kept = {"derived": state.derived, "spared": spared}
     receipt = ErasureReceipt.objects.using(using).create(
         tenant=target.tenant,
         level=target.level.value,
         target_ref=target.ref,
         found=True,
-        counts={table: count for table, count in rows.items() if count},
-        kinds={kind: count for kind, count in kinds.items() if count},
-        kept={**count_kept(using=using, target=target), "derived": derived},
+        counts={table: count for table, count in state.rows.items() if count},
+        kinds={kind: count for kind, count in state.kinds.items() if count},
+        kept=count_kept(using=using, target=target) | kept,
         run_id=run.id,
         scope_ids=run.cursor["scope_ids"],
         actor=actor.name,
@@ -73,7 +78,7 @@ def count_kept(*, using: str, target: Target) -> dict[str, int]:
     parts = {"within": target.within} if target.is_scope else {}
     statement = composed("erasure", f"kept_of_{target.family}", **parts)
     (row,) = queries.fetch(using, statement, target.parameters())
-    return {name: int(row[name]) for name in KEPT[:-1]}
+    return {name: int(row[name]) for name in COUNTED}
 
 
 def erased(row: ErasureReceipt) -> Erased:

@@ -164,9 +164,7 @@ class Work:
                 target=self.target,
                 run=self.run,
                 actor=self.actor,
-                rows=state.rows,
-                kinds=state.kinds,
-                derived=state.derived,
+                state=state,
                 at=timezone.now(),
             )
         self._went_on(state)
@@ -218,12 +216,14 @@ class Work:
         given: dict[str, Any] = {"using": self.using, "target": self.target}
         elsewhere = places.count_elsewhere(**given, kept=gone.kept)
         beyond = copies.elsewhere(**given, scope_ids=gone.beyond)
+        spared = places.facts_elsewhere(**given, ids=gone.spared)
         return self.state.plus(
             gone.rows,
             after=after,
             kinds=self.state.kinds + gone.kinds,
             derived=self.state.derived + elsewhere,
             elsewhere=self.state.elsewhere | beyond,
+            spared=(self.state.spared | {*map(str, spared)}) - {*map(str, gone.facts)},
         )
 
     @contextmanager
@@ -241,6 +241,7 @@ class Work:
             "kinds": dict(state.kinds),
             "derived": state.derived,
             "elsewhere": sorted(state.elsewhere),
+            "spared": sorted(state.spared),
             "made": state.made,
         }
         runs.advance(

@@ -1,0 +1,72 @@
+"""What retracting and forgetting have in common: a fact leaves search for good."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from prism_memory.facts.locking import change_record
+from prism_memory.lifecycle.removal import announce_invalidation
+from prism_memory.lifecycle.reviews import decide_review
+from prism_memory.lifecycle.tombstones import closure, mark_derived
+from prism_memory.models import Fact, Record
+from prism_memory.types import (
+    Actor,
+    Closing,
+    ReviewDecision,
+    TombstoneReason,
+    record_ref,
+)
+
+
+def block_derived(
+    *, using: str, fact: Fact, reason: TombstoneReason, actor: Actor, at: dt.datetime
+) -> int:
+    """Block what is derived from a fact, before anything is hidden; return how much.
+
+    Raises:
+        LimitExceeded: More derives from it than is blocked at once.
+    """
+    given: dict[str, Any] = {"using": using, "tenant": fact.tenant}
+    root = record_ref(fact.id)
+    refs = closure(**given, roots=[root])
+    mark_derived(**given, roots=[root], reason=reason, actor=actor, at=at)
+    announce_invalidation(**given, reason=reason, refs=refs)
+    return len(refs) - 1
+
+
+def close(
+    *,
+    using: str,
+    fact: Fact,
+    closing: Closing,
+    decision: ReviewDecision,
+    actor: Actor,
+    at: dt.datetime,
+    reason: str,
+) -> None:
+    """Take a locked fact out of search, and out of what waits for a person."""
+    rows = Record.objects.using(using).filter(tenant=fact.tenant, id=fact.id)
+    retired = rows.values_list("retired_at", flat=True).get()
+    change_record(
+        using=using,
+        tenant=fact.tenant,
+        record_id=fact.id,
+        retired_at=retired or at,
+        changed_at=at,
+    )
+    Fact.objects.using(using).filter(tenant=fact.tenant, id=fact.id).update(
+        closing=closing,
+        closed_at=fact.closed_at or at,
+        closing_actor=actor.name,
+        closing_reason=reason,
+        pending_supersedes=None,
+    )
+    decide_review(
+        using=using,
+        tenant=fact.tenant,
+        record_id=fact.id,
+        decision=decision,
+        actor=actor,
+        at=at,
+    )

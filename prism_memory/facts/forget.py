@@ -1,0 +1,94 @@
+"""Forget a fact softly: no reader gets its words again; that it was stays known."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+
+from django.db import transaction
+
+from prism_memory import audit
+from prism_memory.db.tenancy import for_tenant
+from prism_memory.errors import Conflict
+from prism_memory.facts.closing import block_derived, close
+from prism_memory.facts.locking import Locked, Which, lock_fact
+from prism_memory.lifecycle.tombstones import hold_lineage
+from prism_memory.lifecycle.versions import end_version, instant
+from prism_memory.types import (
+    Actor,
+    Closing,
+    ReviewDecision,
+    Scope,
+    TombstoneReason,
+    record_ref,
+)
+
+
+@for_tenant
+def forget_fact(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    which: Which,
+    at: dt.datetime,
+    reason: str = "",
+) -> uuid.UUID:
+    """Hide a fact of exactly ``scope`` for good, whatever its state; return its id.
+
+    Its history shows that it was, when, and why it went (B416). ``purge`` deletes it.
+
+    Args:
+        which: Its id or key.
+        reason: For the audit and the history; no text content.
+
+    Raises:
+        NotVisible: No such fact in this scope.
+        Conflict: It is forgotten already, or held.
+        LimitExceeded: More derives from it than is blocked at once.
+        Unsupported: In a host's transaction that is not READ COMMITTED.
+    """
+    with transaction.atomic(using=using):
+        hold_lineage(using=using, tenant=scope.tenant, alone=True)
+        locked = lock_fact(using=using, scope=scope, which=which)
+        fact = locked.fact
+        _require_free(locked)
+        if locked.version is not None:
+            moment = instant(using=using, tenant=scope.tenant, fact_ids=[fact.id])
+            end_version(locked.version, using=using, at=moment)
+        blocked = block_derived(
+            using=using,
+            fact=fact,
+            reason=TombstoneReason.FORGOTTEN,
+            actor=actor,
+            at=at,
+        )
+        close(
+            using=using,
+            fact=fact,
+            closing=Closing.FORGOTTEN,
+            decision=ReviewDecision.LAPSED,
+            actor=actor,
+            at=at,
+            reason=reason,
+        )
+        audit.record(
+            using=using,
+            tenant=scope.tenant,
+            actor=actor,
+            action="fact.forget",
+            target=record_ref(fact.id),
+            at=at,
+            reason=reason,
+            detail={"refs": blocked},
+        )
+    return fact.id
+
+
+def _require_free(locked: Locked) -> None:
+    if locked.fact.closing == Closing.FORGOTTEN:
+        message = "The fact was forgotten already."
+        raise Conflict(message, field="id")
+    if locked.held:
+        message = "A legal hold keeps the fact."
+        raise Conflict(message, field="id")

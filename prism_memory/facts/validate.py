@@ -1,0 +1,68 @@
+"""Open the gate of a fact, and let it replace what it waits for."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from django.db import transaction
+
+from prism_memory import lifecycle
+from prism_memory.db.tenancy import for_tenant
+from prism_memory.facts.accept import Decided
+from prism_memory.facts.locking import Which, lock_fact
+from prism_memory.facts.pending import complete, moment
+from prism_memory.lifecycle.tombstones import hold_lineage
+from prism_memory.types import Actor, Scope
+
+
+@for_tenant
+def validate_fact(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    which: Which,
+    at: dt.datetime,
+    force: bool = False,
+    reason: str = "",
+) -> Decided:
+    """Scan a fact of exactly ``scope`` again, and open its gate if nothing matches.
+
+    A supersede that waited is completed, if the fact may replace the old one; else it
+    still waits, and the answer says so (B423).
+
+    Args:
+        force: Open it although rules match. No agent's tool may pass this (B413).
+
+    Raises:
+        NotVisible: No such fact in this scope (B422).
+        StillFlagged: Rules match still; nothing is changed (B412).
+        Conflict: It is retracted or forgotten.
+        Unsupported: In a host's transaction that is not READ COMMITTED.
+    """
+    with transaction.atomic(using=using):
+        hold_lineage(using=using, tenant=scope.tenant, alone=True)
+        locked = lock_fact(using=using, scope=scope, which=which)
+        locked.require_held()
+        lifecycle.validate(
+            using=using,
+            scope=scope,
+            actor=actor,
+            record_id=locked.fact.id,
+            at=at,
+            reason=reason,
+            force=force,
+        )
+        waits = locked.fact.pending_supersedes is not None
+        now = lock_fact(using=using, scope=scope, which=locked.fact.id)
+        replaced = waits and complete(
+            using=using,
+            scope=scope,
+            actor=actor,
+            new=now,
+            version=now.current,
+            at=at,
+            instant=moment(using=using, tenant=scope.tenant, new=now),
+            reason=reason,
+        )
+    return Decided(locked.fact.id, replaced, waits and not replaced)

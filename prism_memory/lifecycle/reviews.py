@@ -1,0 +1,81 @@
+"""What waits for a person: opened and decided in the transaction of the change."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Collection
+
+from django.db.models import Q
+
+from prism_memory.models import Record, Review
+from prism_memory.models.choices import GateState
+from prism_memory.types import Actor, ReviewDecision, ReviewWhy, Scope
+
+
+def open_reviews(
+    *,
+    using: str,
+    scope: Scope,
+    record_ids: Collection[uuid.UUID],
+    why: ReviewWhy,
+    at: dt.datetime,
+) -> None:
+    """Let records wait for a person, unless they do for the same reason. One query."""
+    waiting = [
+        Review(
+            tenant=scope.tenant,
+            scope_id=scope.id,
+            record_id=record_id,
+            why=why,
+            opened_at=at,
+        )
+        for record_id in record_ids
+    ]
+    Review.objects.using(using).bulk_create(waiting, ignore_conflicts=True)
+
+
+def decide_review(
+    *,
+    using: str,
+    tenant: str,
+    record_id: uuid.UUID,
+    decision: ReviewDecision,
+    actor: Actor,
+    at: dt.datetime,
+    why: ReviewWhy | None = None,
+) -> bool:
+    """Note what came of a review; tell whether one waited. One query.
+
+    Args:
+        why: Of this reason alone; of any when None.
+    """
+    reasons = Q() if why is None else Q(why=why)
+    waiting = Review.objects.using(using).filter(
+        reasons, tenant=tenant, record_id=record_id, decided_at=None
+    )
+    return bool(waiting.update(decided_at=at, decision=decision, actor=actor.name))
+
+
+def lapse_reviews(
+    *,
+    using: str,
+    tenant: str,
+    record_ids: Collection[uuid.UUID],
+    actor: Actor,
+    at: dt.datetime,
+) -> None:
+    """Let go of records that waited for their gate, and whose gate is open now.
+
+    They got other words. One query.
+    """
+    opened = Record.objects.using(using).filter(
+        tenant=tenant, id__in=record_ids, gate=GateState.OPEN
+    )
+    waiting = Review.objects.using(using).filter(
+        tenant=tenant,
+        record_id__in=opened.values("id"),
+        why=ReviewWhy.QUARANTINED,
+        decided_at=None,
+    )
+    waiting.update(decided_at=at, decision=ReviewDecision.LAPSED, actor=actor.name)
