@@ -13,14 +13,27 @@ MERGED_AT_MOST: Final = 8
 """Merges in a row: one entity into another, that into a third, and so on."""
 
 
+@dataclass(frozen=True, slots=True)
+class MergedName:
+    """An entity that is merged into another.
+
+    Args:
+        into: The entity that it was merged into.
+    """
+
+    id: uuid.UUID
+    name: str
+    into: uuid.UUID
+
+
 @dataclass(frozen=True)
 class EntityItem:
-    """An entity as a reader gets it: of no fact that they may not see.
+    """An entity as a reader gets it: by no name that only hidden facts bear.
 
     Args:
         name: Folded; see ``types.naming.fold``.
         label: As it was written first.
-        merged: Names of what is merged into it, in order; at most 64.
+        merged: What is merged into it, and what into that.
         facts: Visible facts that speak of it, or of what is merged into it.
         bounded: There may be more: only the newest were looked at.
     """
@@ -29,7 +42,7 @@ class EntityItem:
     scope: Scope
     name: str
     label: str
-    merged: tuple[str, ...] = ()
+    merged: tuple[MergedName, ...] = ()
     facts: int = 0
     bounded: bool = False
 
