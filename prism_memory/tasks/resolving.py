@@ -47,7 +47,9 @@ def sweep_entities(**kwargs: Any) -> None:
         return
     using = settings.DATABASE
     space = indexing.find_active(using=using, alias=settings.EMBEDDER)
-    for tenant in indexing.tenants(using=using) if space is not None else ():
+    if space is None:
+        return
+    for tenant in indexing.tenants(using=using):
         if waiting(using=using, tenant=tenant, space=space):
             message(tenant, using).send()
 

@@ -31,7 +31,7 @@ ACTING: dict[str, Any] = {"using": "default", "actor": Actor("person:eve"), "at"
 
 
 def merged(one: str, into: str, scope: Scope = HERE, **given: Any) -> uuid.UUID:
-    ids = {"entity_id": entity(one).id, "into_id": entity(into).id}
+    ids: dict[str, Any] = {"entity_id": entity(one).id, "into_id": entity(into).id}
     return merge(scope=scope, **ids, **ACTING, **given)
 
 

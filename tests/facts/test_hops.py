@@ -209,5 +209,5 @@ def test_what_is_shared_with_a_thread_bridges_nothing() -> None:
     shared = make_fact("Bob", "zebra", text="Bob rides a zebra.", scope=parent)
     make_fact("Bob", "Paris", text="His home is there.", scope=parent)
     make_share(Record.objects.select_related("scope").get(id=shared), child="chat-1")
-    asked = {"share_from_parent_thread_id": "chat-0", "expand_hops": 2}
-    assert found(**asked) == [shared]
+    asked: dict[str, Any] = {"share_from_parent_thread_id": "chat-0"}
+    assert found(expand_hops=2, **asked) == [shared]

@@ -109,7 +109,7 @@ def explained(statement: str, given: dict[str, Any], *, generic: bool) -> Any:
     return plan[0]["Plan"]
 
 
-def most_rows(plan: Any) -> float:
+def most_rows(plan: Any) -> Any:
     """Return the most rows that one node gave or threw away, in all its loops."""
     lost = sum(
         plan.get(f"Rows Removed by {why}", 0) for why in ("Filter", "Join Filter")

@@ -14,7 +14,7 @@ from prism_memory.errors import ProviderRejected, ProviderUnavailable
 from prism_memory.facts import resolving
 from prism_memory.facts.linking import ensure_entities
 from prism_memory.facts.merge import merge
-from prism_memory.facts.resolving import Resolved, resolve
+from prism_memory.facts.resolving import Resolution, Resolved, resolve
 from prism_memory.facts.unmerge import unmerge
 from prism_memory.indexing import Space
 from prism_memory.lifecycle.scopes import ensure_scope
@@ -26,7 +26,7 @@ from tests.together import together
 
 pytestmark = pytest.mark.django_db
 
-COSINES = {"ada": 1.0, "ada l": 0.93, "a lovelace": 0.88, "bob": 0.5}
+COSINES = {"ada": 1.0, "ada l": 0.93, "a lovelace": 0.88, "bob": -1.0}
 """Of each name to the first."""
 
 
@@ -136,19 +136,19 @@ def test_entities_of_other_scopes_tenants_and_embedders_are_not_compared() -> No
     make_names("ada")
     other = make_space("other")
     run(space=other)
-    Entity.objects.filter(scope_id=HERE.id).update(space_id=other.id)
     make_names("ada l")
-    assert [one.name for one in waiting_names(make_space())] == ["ada", "ada", "ada l"]
-    Entity.objects.filter(name="ada").update(space_id=other.id)
-    Entity.objects.filter(name="ada l").update(vector=[1.0, 0.0], space_id=1)
-    Entity.objects.filter(name="ada l").update(space_id=None, vector=None)
-    only = Names()
-    run(only, most=1, batch=10)
-    assert {*only.asked} == {"ada", "ada l"}
-
-
-def waiting_names(space: Space) -> list[resolving.Waiting]:
-    return resolving.waiting(using="default", tenant="acme", space=space, rows=10)
+    waiting = resolving.waiting(
+        using="default", tenant="acme", space=make_space(), rows=10
+    )
+    assert [one.name for one in waiting] == ["ada", "ada", "ada l"]
+    newest = waiting[-1]
+    alone = Resolution("default", "acme", make_space(), Names(), None, NOON)
+    alone.settle(newest, [1.0, 0.0])  # as the others, but by another embedder
+    assert merges() == {}
+    Entity.objects.filter(id=newest.id).update(vector=None, space_id=None)
+    run()
+    assert merges() == {"ada l": "ada"}
+    assert EntityMerge.objects.get().into.scope_id == HERE.id
 
 
 def test_what_a_person_set_apart_is_not_merged_again() -> None:
