@@ -323,7 +323,6 @@ BAD: list[tuple[str, Any, str]] = [
     ("decay_days", -1, "decay_days"),
     ("diversity", -0.1, "diversity"),
     ("hyde", "true", "hyde"),
-    ("expand_hops", 3, "expand_hops"),
     ("expand_hops", None, "expand_hops"),
     ("entity_match", 1, "entity_match"),
     ("explain", 1, "explain"),
@@ -364,6 +363,7 @@ def test_an_unknown_name_in_a_part_is_refused_without_repeating_it(
     ("name", "value", "limit"),
     [
         ("message_range", 5, "message_range must be 0 to 4"),
+        ("expand_hops", 3, "expand_hops must be in 0..2"),
         ("message_range", -1, "message_range must be 0 to 4"),
         ("multi_query", 9, "multi_query must be 1 to 8"),
         ("multi_query", 0, "multi_query must be 1 to 8"),

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.db import connection
 
+from prism_memory import backends, indexing
 from prism_memory.errors import Invalid, NotVisible
+from prism_memory.facts import resolve
 from prism_memory.models import Entity, Mention
 from prism_memory.types import FactItem
-from tests.factories import make_memory, make_scope
+from tests.capture import tenant_in_every_statement
+from tests.factories import NOON, make_memory, make_scope
 from tests.facts.asserted import said
 from tests.facts.rows import entity, links
 from tests.governance.trail import KEYS
@@ -157,6 +161,30 @@ def test_the_asynchronous_twins_do_the_same() -> None:
     assert async_to_sync(entities.aget)(robert).facts == 2
     assert [one.name for one in async_to_sync(entities.alist)(limit=1)] == ["tea"]
     assert async_to_sync(entities.aunmerge)(bob) == robert
+
+
+def test_every_statement_names_the_tenant() -> None:
+    """B22."""
+    claim("Bob", "tea")
+    claim("Robert", "tea")
+    memory = make_memory()
+    entities, bob, robert = memory.entities, entity("bob").id, entity("robert").id
+    space = indexing.active(
+        using="default",
+        alias="default",
+        identity=backends.get_embedder().identity,
+    )
+    embed = partial(backends.embed, backends.get_embedder(), role="passage")
+    own: dict[str, Any] = {"using": "default", "tenant": "acme", "space": space}
+    with tenant_in_every_statement("acme") as seen:
+        claim("Ada", "tea")
+        entities(limit=1)
+        entities.get(bob)
+        entities.merge(bob, robert)
+        entities.unmerge(bob)
+        memory.recall("tea", expand_hops=2, entity_match=True)
+        resolve(**own, embed=embed, at=NOON, batch=2)
+    assert seen.on_tenants()
 
 
 def test_no_secret_is_told() -> None:
