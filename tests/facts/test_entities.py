@@ -24,6 +24,7 @@ from tests.factories import NOON, make_memory, make_scope
 from tests.facts.rows import entity, make_fact
 from tests.sight import HERE
 from tests.together import together
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -206,11 +207,13 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(25),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(STEPS)
 def test_merges_are_a_forest_of_roots(steps: list[tuple[str, str | None]]) -> None:
     """B396: as a naive model has it, and one name is one row throughout."""
-    Entity.objects.all().delete() if not steps else None
     EntityMerge.objects.all().delete()
     make_names(*NAMES)
     Entity.objects.update(merged_into=None)
