@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prism_memory.errors import Invalid
-from prism_memory.gate import RULES, Rule, Ruleset, View, scan
+from prism_memory.gate import RULES, Rule, Ruleset, scan
 from prism_memory.gate.folding import fold, fold_pattern, parted, words
 
 OURS = Ruleset(RULES)
