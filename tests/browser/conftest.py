@@ -11,14 +11,14 @@ A test fails when a page said anything on the console or asked anybody but the s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import connections
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from tests.browser import chromium
@@ -26,6 +26,9 @@ from tests.browser.looking import DESK, PHONE, Seen
 from tests.browser.rows import World, make_world
 from tests.browser.serving import served
 from tests.kept import kept
+
+# The machine may be busy with something else.
+PATIENCE_MILLISECONDS: Final = 30_000
 
 
 class OpenPage(Protocol):
@@ -59,6 +62,7 @@ def browser() -> Iterator[Browser]:
         (pytest.fail if chromium.required() else pytest.skip)(chromium.MISSING)
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        expect.set_options(timeout=PATIENCE_MILLISECONDS)
         flags = chromium.flags()
         started = playwright.chromium.launch(executable_path=path, args=flags)
         yield started
@@ -110,7 +114,7 @@ def open_page(browser: Browser, site: str, seen: Seen) -> Iterator[OpenPage]:
                 color_scheme="dark" if dark else "light",
                 java_script_enabled=scripts,
             )
-            context.set_default_timeout(20_000)
+            context.set_default_timeout(PATIENCE_MILLISECONDS)
             context.add_cookies([_signed_in(user or _root(), site)])
         page = contexts[kind].new_page()
         seen.watch(page)

@@ -64,16 +64,16 @@ def test_records_are_chosen_and_forgotten(open_page: OpenPage, world: World) -> 
 
 
 def test_scopes_and_sources(open_page: OpenPage, world: World) -> None:
+    page = open_page(links.row_page(world.owner))
     for row, names in (
         (world.thread, ("export", "erase", "share")),
         (world.owner, ("hold",)),
         (world.source, ("erase", "hold")),
     ):
         for name in names:
-            page = open_page(links.row_page(row, name))
+            page.goto(links.row_page(row, name))
             check(page, f"{type(row).__name__}-{name}")
-            page.close()
-    page = open_page(links.row_page(world.owner, "hold"))
+    page.goto(links.row_page(world.owner, "hold"))
     page.get_by_label("Reason").fill("asked")
     page.locator("#content-main form input[type=submit]").click()
     told(page, "The hold was placed.")

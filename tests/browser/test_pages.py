@@ -36,11 +36,11 @@ LISTS = [model for model, _label in OF_TENANT if model is not Record]
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_lists(open_page: OpenPage, world: World, half: int) -> None:
+    page = open_page(links.list_page(LISTS[half], tenant=TENANT))
     for model in LISTS[half::2]:
-        page = open_page(links.list_page(model, tenant=TENANT))
+        page.goto(links.list_page(model, tenant=TENANT))
         assert page.locator("#result_list tbody tr").count() > 0, model
         check(page, f"list-{model.__name__}")
-        page.close()
 
 
 def test_lists_of_records(open_page: OpenPage, world: World) -> None:
@@ -58,11 +58,11 @@ def test_lists_of_records(open_page: OpenPage, world: World) -> None:
 @pytest.mark.parametrize("half", [0, 1])
 def test_pages_of_rows(open_page: OpenPage, world: World, half: int) -> None:
     rows = (*world.shown, world.source, world.thread, world.kept)
+    page = open_page(links.row_page(rows[half]))
     for row in rows[half::2]:
-        page = open_page(links.row_page(row))
+        page.goto(links.row_page(row))
         check(page, f"row-{type(row).__name__}")
-        page.close()
     if half:
-        page = open_page(links.row_page(world.space) + f"?tenant={TENANT}")
+        page.goto(links.row_page(world.space) + f"?tenant={TENANT}")
         expect(page.get_by_role("button", name="Retry what failed")).to_be_visible()
         check(page, "row-EmbeddingSpace")
