@@ -18,13 +18,20 @@ from prism_memory.signals import (
     erasure_wanted,
     export_wanted,
     indexing_wanted,
+    resolving_wanted,
     trace_wanted,
 )
+from prism_memory.tasks.decaying import fade
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
 from prism_memory.tasks.judging import judge_pending
 from prism_memory.tasks.rebuilding import rebuild
+from prism_memory.tasks.resolving import (
+    on_resolving_wanted,
+    resolve_entities,
+    sweep_entities,
+)
 from prism_memory.tasks.retaining import retain
 from prism_memory.tasks.sealing import seal
 from prism_memory.tasks.tracing import (
@@ -40,15 +47,18 @@ __all__ = [
     "drain",
     "erase",
     "export",
+    "fade",
     "judge_pending",
     "keep_trace",
     "prune_traces",
     "rebuild",
     "reinforce",
+    "resolve_entities",
     "retain",
     "seal",
     "sender",
     "sweep",
+    "sweep_entities",
     "sweep_erasures",
     "sweep_exports",
 ]
@@ -60,6 +70,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
     return {
         "prism-memory-sweep": {
             "task": sweep.name,
+            "schedule": seconds,
+            "options": {"expires": seconds, **queue()},
+        },
+        "prism-memory-sweep-entities": {
+            "task": sweep_entities.name,
             "schedule": seconds,
             "options": {"expires": seconds, **queue()},
         },
@@ -83,6 +98,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "task": judge_pending.name,
             "schedule": crontab(minute="*/10"),
             "options": {"expires": 600.0, **queue()},
+        },
+        "prism-memory-decay": {
+            "task": fade.name,
+            "schedule": crontab(hour="2", minute="47"),
+            "options": {"expires": 86_400.0, **queue()},
         },
         "prism-memory-sweep-erasures": {
             "task": sweep_erasures.name,
@@ -125,6 +145,9 @@ def connect() -> None:
     )
     erasure_wanted.connect(
         on_erasure_wanted, dispatch_uid="prism_memory.on_erasure_wanted"
+    )
+    resolving_wanted.connect(
+        on_resolving_wanted, dispatch_uid="prism_memory.on_resolving_wanted"
     )
     trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
     checks.register(check_broker)
