@@ -114,8 +114,13 @@ def deed_view(
             return HttpResponseRedirect(back)
         messages.success(request, deed.done)
         return None
+    return ask(page, request, row, form, _words(item, name, problem, back))
+
+
+def _words(item: Item, name: str, problem: object, back: str) -> Ask:
+    deed = DEEDS[name]
     lines = [problem, _("So it cannot be done.")] if problem else deed.effect(item)
-    words = Ask(
+    return Ask(
         deed.question,
         deed.label,
         lines,
@@ -124,7 +129,6 @@ def deed_view(
         refused=bool(problem),
         back=back,
     )
-    return ask(page, request, row, form, words)
 
 
 def given(request: HttpRequest, item: Item, reason: str) -> dict[str, Any]:

@@ -60,8 +60,15 @@ def many_view(page: ReviewsAdmin, request: HttpRequest, place: Place) -> HttpRes
     if fitting and form.is_valid():
         _decide(request, deed, fitting, form.cleaned_data["reason"])
         return HttpResponseRedirect(back)
-    kept = [("verb", name), *(("ids", str(_id(item))) for item in fitting)]
-    words = Ask(
+    words = _words(name, items, fitting, back)
+    sections = _sections(request, items, problems)
+    context = {"form": form, "ask_sections": sections}
+    return page.answer(request, TEMPLATE, _frame(request, place, words) | context)
+
+
+def _words(name: str, items: Sequence[Item], fitting: Sequence[Item], back: str) -> Ask:
+    deed = DEEDS[name]
+    return Ask(
         deed.question,
         deed.label,
         _effect(items, fitting),
@@ -69,12 +76,8 @@ def many_view(page: ReviewsAdmin, request: HttpRequest, place: Place) -> HttpRes
         danger=deed.danger,
         refused=not fitting,
         back=back,
-        kept=kept,
+        kept=[("verb", name), *(("ids", str(_id(item))) for item in fitting)],
     )
-    frame = _frame(request, place, words)
-    sections = _sections(request, items, problems)
-    context = {**frame, "form": form, "ask_sections": sections}
-    return page.answer(request, TEMPLATE, context)
 
 
 def _chosen(page: ReviewsAdmin, request: HttpRequest, place: Place) -> list[Item]:

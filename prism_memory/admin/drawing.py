@@ -14,6 +14,7 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
+from prism_memory.admin.scale import Scale, scale_of
 from prism_memory.admin.ticks import ticks
 
 WIDE: Final = 960
@@ -109,36 +110,11 @@ def draw(
     )
 
 
-@dataclass(frozen=True)
-class Scale:
-    """From moments to places across."""
-
-    start: dt.datetime
-    end: dt.datetime
-    left: float
-    right: float
-
-    def at(self, moment: dt.datetime) -> float:
-        """Return the place of a moment, within the sheet whatever it is."""
-        share = (moment - self.start) / (self.end - self.start)
-        return self.left + min(1.0, max(0.0, share)) * (self.right - self.left)
-
-
 def _scale(bands: Sequence[Band], now: dt.datetime, width: int) -> Scale:
     starts = [band.valid_from for band in bands]
     ends = [band.valid_to for band in bands if band.valid_to]
-    first, last = min(starts), max([*starts, *ends, now])
-    if last <= first:
-        first, last = _apart(first)
-    return Scale(first, last, MARGIN, width - MARGIN - ARROW * 3)
-
-
-def _apart(moment: dt.datetime) -> tuple[dt.datetime, dt.datetime]:
-    """Return an interval about a moment, within the calendar."""
-    day = dt.timedelta(days=1)
-    if moment.year < dt.MAXYEAR:
-        return moment, moment + day
-    return moment - day, moment
+    right = width - MARGIN - ARROW * 3
+    return scale_of([*starts, *ends, now], left=MARGIN, right=right)
 
 
 class Sheet:

@@ -34,9 +34,9 @@ from prism_memory.admin.review_parts import (
     query_of,
     why_badge,
 )
+from prism_memory.admin.review_walk import following, neighbours
 from prism_memory.admin.scopes import scope_link
 from prism_memory.admin.tenanted import TenantAdmin
-from prism_memory.admin.using import using
 from prism_memory.admin.words import may_read_gated, previews_of
 from prism_memory.models import Review
 from prism_memory.types import record_ref
@@ -193,7 +193,7 @@ class ReviewsAdmin(TenantAdmin):
 
     def more(self, request: HttpRequest, row: Review) -> dict[str, Any]:
         item, query = self.item(request, row), query_of(request)
-        around = self._around(request, row)
+        around = neighbours(request, row, self.order)
         offered = buttons(
             request, row, item, names=DEEDS_HERE, right=RIGHT, query=query
         )
@@ -207,25 +207,6 @@ class ReviewsAdmin(TenantAdmin):
             "refusals": refusals(request, item, right=RIGHT),
             "row": row,
         }
-
-    def _around(self, request: HttpRequest, row: Review) -> tuple[Any, Any]:
-        """Return the pages before and after one, in the queue as it was narrowed.
-
-        Two queries.
-        """
-        form = self.filters(request.GET)
-        if not form.is_valid():
-            return "", ""
-        rows = form.narrow(super().rows(Place(row.tenant)))
-        values = [row.why, row.opened_at, row.id]
-        found = [
-            rows.filter(self.order.beyond(values, backwards=backwards))
-            .order_by(*self.order.by(backwards=backwards))
-            .first()
-            for backwards in (True, False)
-        ]
-        before, after = (links.row_page(one) if one else "" for one in found)
-        return before, after
 
     def deed_view(
         self, name: str, request: HttpRequest, object_id: str
@@ -243,18 +224,7 @@ class ReviewsAdmin(TenantAdmin):
             right=RIGHT,
             back=back,
         )
-        return answer or HttpResponseRedirect(self._following(request, row, back))
-
-    def _following(self, request: HttpRequest, row: Review, back: str) -> str:
-        """Return where it goes on once something was done."""
-        rows = Review.objects.using(using()).filter(tenant=row.tenant, id=row.id)
-        if rows.filter(decided_at=None).exists():
-            return back
-        before, after = self._around(request, row)
-        query = query_of(request)
-        if after or before:
-            return f"{after or before}{query}"
-        return links.list_page(Review, **links.tenant_wish(row.tenant))
+        return answer or HttpResponseRedirect(following(request, row, self.order, back))
 
     def many_view(self, request: HttpRequest) -> HttpResponse:
         """Say which of the chosen can be decided so, ask why, then decide those."""
