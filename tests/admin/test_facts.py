@@ -210,3 +210,15 @@ def test_looking_needs_the_models_own_permission(
     client.force_login(make_staff(f"view_{model._meta.model_name}", name="vic"))
     for address in (links.list_page(model, tenant="acme"), links.row_page(row)):
         assert client.get(address).status_code == 200
+
+
+def test_the_words_that_a_bare_text_rests_on_are_shown_beside_it(
+    root: Client, queue: Queue
+) -> None:
+    """Its evidence is a note that search does not see."""
+    text = "Grace keeps bees."
+    kept_fact = make_memory().facts.remember(text, provenance="extraction")
+    (note,) = kept_fact.evidence
+    assert Record.objects.get(id=note).retired_at is not None
+    (card,) = root.get(links.row_page(row_of(kept_fact))).context["evidence"]
+    assert card.text == text
