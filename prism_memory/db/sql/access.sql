@@ -35,14 +35,15 @@ AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
 AND (%(include_superseded)s::boolean
      OR ((record.valid_from IS NULL OR record.valid_from <= %(as_of)s::timestamptz)
          AND (record.valid_to IS NULL OR record.valid_to > %(as_of)s::timestamptz)))
--- A correction does not block the record whose words it put right, not even where that
--- derives from itself in a circle. IS TRUE keeps this a look-up per row; pulled up into a
+-- A correction does not block the record whose words it put right, nor does the gate by
+-- more than itself what it holds back, not even where that derives from itself in a circle. IS TRUE keeps this a look-up per row; pulled up into a
 -- join, it would make the planner think longer than the statement runs.
 AND (NOT EXISTS (
       SELECT FROM prism_memory_tombstone AS stone
        WHERE stone.tenant = record.tenant
          AND stone.target_ref = 'record:' || record.id::text
-         AND NOT (stone.reason = 'corrected' AND stone.root_ref = stone.target_ref)
+         AND NOT (stone.reason IN ('corrected', 'quarantined')
+                  AND stone.root_ref = stone.target_ref)
          AND stone.cleared_at IS NULL)) IS TRUE
 AND (NOT EXISTS (
       SELECT FROM prism_memory_lineageedge AS edge
@@ -53,7 +54,7 @@ AND (NOT EXISTS (
        WHERE edge.tenant = record.tenant
          AND edge.record_id = record.id
          AND edge.source_ref <> 'record:' || record.id::text
-         AND NOT (stone.reason = 'corrected'
+         AND NOT (stone.reason IN ('corrected', 'quarantined')
                   AND stone.root_ref = 'record:' || record.id::text))) IS TRUE
 
 -- name: kinds
@@ -105,7 +106,8 @@ AND (NOT EXISTS (
       SELECT FROM prism_memory_tombstone AS stone
        WHERE stone.tenant = record.tenant
          AND stone.target_ref = 'record:' || record.id::text
-         AND NOT (stone.reason = 'corrected' AND stone.root_ref = stone.target_ref)
+         AND NOT (stone.reason IN ('corrected', 'quarantined')
+                  AND stone.root_ref = stone.target_ref)
          AND stone.at <= %(known_at)s::timestamptz
          AND stone.cleared_at > %(known_at)s::timestamptz)) IS TRUE
 AND (NOT EXISTS (
@@ -118,7 +120,7 @@ AND (NOT EXISTS (
        WHERE edge.tenant = record.tenant
          AND edge.record_id = record.id
          AND edge.source_ref <> 'record:' || record.id::text
-         AND NOT (stone.reason = 'corrected'
+         AND NOT (stone.reason IN ('corrected', 'quarantined')
                   AND stone.root_ref = 'record:' || record.id::text))) IS TRUE
 
 -- name: changed
