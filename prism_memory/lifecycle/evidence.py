@@ -12,7 +12,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from psycopg import sql
 
@@ -22,7 +22,7 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.reach import Reach, reach
-from prism_memory.lifecycle.reviews import open_review
+from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.standing import bereft, standing
 from prism_memory.lifecycle.tombstones import derivations
 from prism_memory.lifecycle.versions import instant
@@ -31,6 +31,7 @@ from prism_memory.types import (
     Acceptance,
     Actor,
     ReviewWhy,
+    Scope,
     Trust,
     record_ids,
     record_ref,
@@ -168,7 +169,7 @@ def unlink(
 
     Their rows are locked. Deleting evidence never promotes a fact: else who deletes
     could make a claim that was only proposed one that is relied on. Five queries at
-    most, and one for each that becomes a proposal; none without links.
+    most, and one for each scope of proposals; none without links.
     """
     if not links:
         return Unlinked()
@@ -196,34 +197,38 @@ def _judge_anew(
     actor: Actor,
     at: dt.datetime,
 ) -> int:
-    given = {"tenant": tenant, "fact_ids": list(fact_ids)}
-    texts = named("evidence")
-    lowered: dict[uuid.UUID, Acceptance] = {}
-    scopes: dict[uuid.UUID, uuid.UUID] = {}
-    for row in queries.fetch(using, texts["held_versions"], given):
-        now = judge([Trust(trust) for trust in row["trusts"]])
-        if FIRMNESS.index(now) < FIRMNESS.index(Acceptance(row["acceptance"])):
-            lowered[row["id"]] = now
-            scopes[row["id"]] = row["scope_id"]
+    lowered = _lowered(using, tenant, fact_ids)
     if not lowered:
         return 0
-    change = {
+    change: dict[str, Any] = {
         "tenant": tenant,
-        "fact_ids": list(lowered),
-        "acceptances": list(lowered.values()),
-        "instant": instant(using=using, tenant=tenant, fact_ids=list(lowered)),
+        "fact_ids": [fact_id for _, fact_id, _ in lowered],
+        "acceptances": [acceptance.value for _, _, acceptance in lowered],
+        "instant": instant(using=using, tenant=tenant, fact_ids=fact_ids),
         "actor": actor.name,
     }
+    texts = named("evidence")
     queries.execute(using, texts["close_versions"], change)
     queries.execute(using, texts["begin_judged"], change)
-    for fact_id, acceptance in lowered.items():
+    waiting: dict[Scope, list[uuid.UUID]] = defaultdict(list)
+    for scope, fact_id, acceptance in lowered:
         if acceptance is Acceptance.PROPOSAL:
-            open_review(
-                using=using,
-                tenant=tenant,
-                scope_id=scopes[fact_id],
-                record_id=fact_id,
-                why=ReviewWhy.PROPOSAL,
-                at=at,
-            )
+            waiting[scope].append(fact_id)
+    why = ReviewWhy.PROPOSAL
+    for scope, ids in waiting.items():
+        open_reviews(using=using, scope=scope, record_ids=ids, why=why, at=at)
     return len(lowered)
+
+
+def _lowered(
+    using: str, tenant: str, fact_ids: Sequence[uuid.UUID]
+) -> list[tuple[Scope, uuid.UUID, Acceptance]]:
+    """Return the facts that may be relied on less by what they cite now. One query."""
+    given = {"tenant": tenant, "fact_ids": list(fact_ids)}
+    found = []
+    for row in queries.fetch(using, named("evidence")["held_versions"], given):
+        now = judge([Trust(trust) for trust in row["trusts"]])
+        if FIRMNESS.index(now) < FIRMNESS.index(Acceptance(row["acceptance"])):
+            scope = Scope(tenant, row["owner"], row["agent"], row["thread"])
+            found.append((scope, row["id"], now))
+    return found
