@@ -17,6 +17,9 @@ from prism_memory.errors import LimitExceeded
 
 NAMESPACE: Final = "PRISM_MEMORY"
 
+ENTITY_RESOLVERS: Final = ("exact", "vectors", "off")
+"""What ``ENTITY_RESOLVER`` may be beside a dotted path."""
+
 T = TypeVar("T")
 
 
@@ -158,10 +161,16 @@ class Settings:
         "", help="Dotted path of f(reflection) -> float, run once at write time."
     )
 
-    ACCEPTANCE_POLICY: Setting[str] = Setting(
+    ENTITY_RESOLVER: Setting[str] = Setting(
+        "exact",
+        help="Which entities the subject and object of a fact are linked to: exact (by"
+        " name), vectors (names that are near are merged too, later), off, or the"
+        " dotted path of f(names) -> names that tells what each name is known by.",
+    )
+    ENTITY_JUDGE: Setting[str] = Setting(
         "",
-        help="Dotted path of f(trusts) -> acceptance: what becomes of a claim by the"
-        " trust of all it cites; empty: people and documents are believed.",
+        help="Dotted path of f(name, other) -> bool, asked in the background whether"
+        " two names that are rather near mean the same; empty: they do not.",
     )
 
     ON_INVALIDATE: Setting[str] = Setting(

@@ -44,3 +44,6 @@ erasure_wanted = Signal()
 
 export_wanted = Signal()
 """A scope is to be exported. Arguments: ``using``, ``tenant``, ``run_id``."""
+
+resolving_wanted = Signal()
+"""Names of entities wait to be compared. Arguments: ``using``, ``tenant``."""

@@ -10,7 +10,14 @@ from django.conf import settings as django_settings
 from django.core import checks
 from django.utils.module_loading import import_string
 
-from prism_memory.conf import NAMESPACE, Setting, Settings, settings, user_settings
+from prism_memory.conf import (
+    ENTITY_RESOLVERS,
+    NAMESPACE,
+    Setting,
+    Settings,
+    settings,
+    user_settings,
+)
 from prism_memory.db.languages import LANGUAGES
 from prism_memory.errors import (
     Invalid,
@@ -122,9 +129,22 @@ def unknown_languages() -> Iterator[checks.CheckMessage]:
                 )
 
 
+CALLED: Final = (
+    "REDACTOR",
+    "IMPORTANCE_FROM",
+    "ENTITY_RESOLVER",
+    "ENTITY_JUDGE",
+    "ON_INVALIDATE",
+    "API_RESOLVER",
+)
+"""Settings that are dotted paths."""
+
+
 def unimportable() -> Iterator[checks.CheckMessage]:
-    for key in IMPORTED:
+    for key in CALLED:
         path = getattr(settings, key)
+        if key == "ENTITY_RESOLVER" and path in ENTITY_RESOLVERS:
+            continue
         if not path or not isinstance(path, str):
             continue  # what is no text is reported as of another type
         try:

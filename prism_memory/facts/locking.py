@@ -98,7 +98,9 @@ def lock_fact(*, using: str, scope: Scope, which: Which) -> Locked:
     """
     fact_id = find_fact(using=using, scope=scope, which=which)
     records = lock_records(using=using, tenant=scope.tenant, ids=[fact_id])
-    fact = _rows(using, scope).filter(id=fact_id).select_for_update().first()
+    fact = (
+        _rows(using, scope).filter(id=fact_id).select_for_update(of=("self",)).first()
+    )
     if fact is None:  # it went while its lock was waited for
         raise NotVisible
     version = open_version(using=using, tenant=scope.tenant, fact_id=fact_id)

@@ -148,7 +148,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='entity',
-            index=models.Index(fields=['tenant', 'scope', 'name', 'id'], name='prism_memory_entity_by_name'),
+            index=models.Index(condition=models.Q(('merged_into__isnull', True)), fields=['tenant', 'space_id', 'id'], name='prism_memory_entity_by_space'),
+        ),
+        migrations.AddIndex(
+            model_name='entity',
+            index=models.Index(condition=models.Q(('merged_into__isnull', True), ('vector__isnull', False)), fields=['tenant', 'scope', 'space_id', 'id'], name='prism_memory_entity_roots'),
         ),
         migrations.AddIndex(
             model_name='entity',
@@ -164,7 +168,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='entity',
-            constraint=models.UniqueConstraint(condition=models.Q(('merged_into__isnull', True)), fields=('tenant', 'scope', 'name'), name='prism_memory_entity_one_root'),
+            constraint=models.UniqueConstraint(fields=('tenant', 'scope', 'name'), name='prism_memory_entity_one_name'),
         ),
         migrations.AddConstraint(
             model_name='entity',
@@ -185,6 +189,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='entitymerge',
             index=models.Index(fields=['tenant', 'into'], name='prism_memory_merge_root'),
+        ),
+        migrations.AddIndex(
+            model_name='entitymerge',
+            index=models.Index(fields=['tenant', 'entity'], name='prism_memory_merge_of'),
         ),
         migrations.AddConstraint(
             model_name='entitymerge',

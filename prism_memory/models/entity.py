@@ -15,10 +15,13 @@ from prism_memory.models.scope import Scope
 
 
 class Entity(TenantModel):
-    """A name of one scope, folded; one name is one entity, while it is not merged.
+    """A name of one scope, folded; one name is one entity.
+
+    Facts are linked to the entity of the name that they say. One that is merged into
+    another stays, and is read as that: so a merge can be undone exactly.
 
     Args:
-        name: Folded, see ``facts.entities.fold``.
+        name: Folded, see ``types.naming.fold``.
         label: As it was written first.
         merged_into: The entity that it is the same as. No foreign key: merges are
             followed by reading, and undone.
@@ -40,8 +43,7 @@ class Entity(TenantModel):
             TenantReference(field="scope", name="prism_memory_entity_scope"),
             models.UniqueConstraint(
                 fields=["tenant", "scope", "name"],
-                condition=Q(merged_into__isnull=True),
-                name="prism_memory_entity_one_root",
+                name="prism_memory_entity_one_name",
             ),
             at_most_a_name("name", "prism_memory_entity_name_bytes"),
             models.CheckConstraint(
@@ -59,13 +61,19 @@ class Entity(TenantModel):
         ]
         indexes = [
             models.Index(
-                fields=["tenant", "scope", "name", "id"],
-                name="prism_memory_entity_by_name",
-            ),
-            models.Index(
                 fields=["tenant", "merged_into"],
                 name="prism_memory_entity_merged",
                 condition=Q(merged_into__isnull=False),
+            ),
+            models.Index(
+                fields=["tenant", "space_id", "id"],
+                name="prism_memory_entity_by_space",
+                condition=Q(merged_into__isnull=True),
+            ),
+            models.Index(
+                fields=["tenant", "scope", "space_id", "id"],
+                name="prism_memory_entity_roots",
+                condition=Q(merged_into__isnull=True, vector__isnull=False),
             ),
         ]
 
@@ -132,6 +140,7 @@ class EntityMerge(TenantModel):
         ]
         indexes = [
             models.Index(fields=["tenant", "into"], name="prism_memory_merge_root"),
+            models.Index(fields=["tenant", "entity"], name="prism_memory_merge_of"),
         ]
 
     def __str__(self) -> str:
