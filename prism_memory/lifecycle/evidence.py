@@ -31,7 +31,6 @@ from prism_memory.types import (
     Acceptance,
     Actor,
     ReviewWhy,
-    Scope,
     Trust,
     record_ids,
     record_ref,
@@ -210,25 +209,27 @@ def _judge_anew(
     texts = named("evidence")
     queries.execute(using, texts["close_versions"], change)
     queries.execute(using, texts["begin_judged"], change)
-    waiting: dict[Scope, list[uuid.UUID]] = defaultdict(list)
-    for scope, fact_id, acceptance in lowered:
+    waiting: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
+    for scope_id, fact_id, acceptance in lowered:
         if acceptance is Acceptance.PROPOSAL:
-            waiting[scope].append(fact_id)
-    why = ReviewWhy.PROPOSAL
-    for scope, ids in waiting.items():
-        open_reviews(using=using, scope=scope, record_ids=ids, why=why, at=at)
+            waiting[scope_id].append(fact_id)
+    given: dict[str, Any] = {"using": using, "tenant": tenant, "at": at}
+    for scope_id, ids in waiting.items():
+        open_reviews(**given, scope_id=scope_id, record_ids=ids, why=ReviewWhy.PROPOSAL)
     return len(lowered)
 
 
 def _lowered(
     using: str, tenant: str, fact_ids: Sequence[uuid.UUID]
-) -> list[tuple[Scope, uuid.UUID, Acceptance]]:
-    """Return the facts that may be relied on less by what they cite now. One query."""
+) -> list[tuple[uuid.UUID, uuid.UUID, Acceptance]]:
+    """Return the facts that may be relied on less by what they cite now. One query.
+
+    Ids of their scopes, their own, and how far they may.
+    """
     given = {"tenant": tenant, "fact_ids": list(fact_ids)}
     found = []
     for row in queries.fetch(using, named("evidence")["held_versions"], given):
         now = judge([Trust(trust) for trust in row["trusts"]])
         if FIRMNESS.index(now) < FIRMNESS.index(Acceptance(row["acceptance"])):
-            scope = Scope(tenant, row["owner"], row["agent"], row["thread"])
-            found.append((scope, row["id"], now))
+            found.append((row["scope_id"], row["id"], now))
     return found

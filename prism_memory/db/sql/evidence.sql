@@ -38,7 +38,7 @@ DELETE FROM prism_memory_lineageedge AS edge
 
 -- name: held_versions
 -- What is held of some facts now, with the trust of all that each cites.
-SELECT fact.id, version.acceptance, place.owner, place.agent, place.thread,
+SELECT fact.id, fact.scope_id, version.acceptance,
        ARRAY(SELECT record.trust
                FROM prism_memory_evidence AS evidence
                JOIN prism_memory_record AS record
@@ -46,8 +46,6 @@ SELECT fact.id, version.acceptance, place.owner, place.agent, place.thread,
               WHERE evidence.tenant = fact.tenant AND evidence.fact_id = fact.id
               ORDER BY record.trust) AS trusts
   FROM prism_memory_fact AS fact
-  JOIN prism_memory_scope AS place
-    ON place.tenant = fact.tenant AND place.id = fact.scope_id
   JOIN prism_memory_factversion AS version
     ON version.tenant = fact.tenant AND version.fact_id = fact.id
    AND version.recorded_to IS NULL
