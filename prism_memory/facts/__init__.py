@@ -1,1 +1,35 @@
-"""CLAIMS: what is held to be true, on what evidence, and of whom."""
+"""CLAIMS: what is held to be true, on what evidence, and of whom. A file per verb."""
+
+from prism_memory.facts.accept import Decided, accept
+from prism_memory.facts.archive import archive, unarchive
+from prism_memory.facts.assert_fact import assert_fact
+from prism_memory.facts.forget import forget_fact
+from prism_memory.facts.locking import Which
+from prism_memory.facts.purge import purge
+from prism_memory.facts.quarantine import quarantine_fact
+from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
+from prism_memory.facts.retract import retract
+from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
+from prism_memory.facts.validate import validate_fact
+
+__all__ = [
+    "Decided",
+    "OnUnaccepted",
+    "Superseded",
+    "Wanted",
+    "Which",
+    "accept",
+    "archive",
+    "assert_fact",
+    "facts",
+    "forget_fact",
+    "get_fact",
+    "history",
+    "purge",
+    "quarantine_fact",
+    "retract",
+    "supersede",
+    "timeline",
+    "unarchive",
+    "validate_fact",
+]
