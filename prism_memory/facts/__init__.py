@@ -8,11 +8,13 @@ from prism_memory.facts.locking import Which
 from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
+from prism_memory.facts.restore import Back, restore
 from prism_memory.facts.retract import retract
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
 from prism_memory.facts.validate import validate_fact
 
 __all__ = [
+    "Back",
     "Decided",
     "OnUnaccepted",
     "Superseded",
@@ -27,6 +29,7 @@ __all__ = [
     "history",
     "purge",
     "quarantine_fact",
+    "restore",
     "retract",
     "supersede",
     "timeline",

@@ -57,6 +57,7 @@ from prism_memory.types.removals import (
     StonePage,
 )
 from prism_memory.types.restored import Derived, Restored
+from prism_memory.types.restored_facts import RestoredFact, RestoredVersion
 from prism_memory.types.retention import (
     RETAINED_KINDS,
     Preview,
@@ -189,6 +190,8 @@ __all__ = [
     "Recalled",
     "RefPage",
     "Restored",
+    "RestoredFact",
+    "RestoredVersion",
     "Retained",
     "ReviewDecision",
     "ReviewWhy",

@@ -153,7 +153,8 @@ def make_withheld() -> None:
     make_tombstone(forgotten)
     held = make_record("Held back.", scope=ADAS)
     make_tombstone(held, reason=TombstoneReason.LEGAL_HOLD.value, hold=True)
-    remember_one("A fact.", scope=ADAS, kind="fact")
+    document = {"source": SourceRef("doc", 1)}
+    make_record("A chunk.", scope=ADAS, kind="chunk", fields=document)
     remember_one("Shown.", scope=ADAS)
 
 
