@@ -25,6 +25,7 @@ from prism_memory.api.forgetting.views import (
     ForgetView,
     ReleaseForgottenView,
 )
+from prism_memory.api.gate.views import QuarantineView, ValidateView
 from prism_memory.api.health.views import LiveView, ReadyView
 from prism_memory.api.holds.views import HoldsView, HoldView
 from prism_memory.api.limits.views import LimitsView
@@ -64,6 +65,12 @@ urlpatterns = [
         CorrectionView.as_view(),
         name="correction",
     ),
+    path(
+        "memories/<str:memory_id>/quarantine",
+        QuarantineView.as_view(),
+        name="quarantine",
+    ),
+    path("memories/<str:memory_id>/validate", ValidateView.as_view(), name="validate"),
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
     path("holds", HoldsView.as_view(), name="holds"),

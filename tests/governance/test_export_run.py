@@ -153,8 +153,7 @@ def make_withheld() -> None:
     make_tombstone(forgotten)
     held = make_record("Held back.", scope=ADAS)
     make_tombstone(held, reason=TombstoneReason.LEGAL_HOLD.value, hold=True)
-    document = {"source": SourceRef("doc", 1)}
-    make_record("A chunk.", scope=ADAS, kind="chunk", fields=document)
+    make_record("A chunk.", scope=ADAS, kind="chunk", fields={"source": SourceRef("d")})
     remember_one("Shown.", scope=ADAS)
 
 
