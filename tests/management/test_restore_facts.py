@@ -22,8 +22,10 @@ pytestmark = pytest.mark.django_db
 ADAS = Scope("acme", "ada")
 CHAT = make_scope()
 OTHERS = make_scope(tenant="globex")
-SHOWN = ("key", "subject", "value", "acceptance", "valid_from", "valid_to")
-SHOWN += ("confidence", "tags", "closing", "supersedes", "superseded_by", "trust")
+SHOWN = [
+    *("key", "subject", "value", "acceptance", "valid_from", "valid_to", "confidence"),
+    *("tags", "closing", "supersedes", "superseded_by", "trust"),
+]
 RECORDED = ("recorded_from", "recorded_to")
 
 
