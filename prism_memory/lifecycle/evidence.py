@@ -24,7 +24,7 @@ from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.reach import Reach, reach
 from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.standing import bereft, standing
-from prism_memory.lifecycle.tombstones import derivations
+from prism_memory.lifecycle.tombstones import MOST_DISTANCE, MOST_REFS, derivations
 from prism_memory.lifecycle.versions import instant
 from prism_memory.models import Evidence, LineageEdge
 from prism_memory.types import (
@@ -128,6 +128,17 @@ def loss_of(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> Loss:
         if record in reached.distance
     ]
     return Loss(reached, going, tuple(_ids(link) for link in links), cited)
+
+
+def loss_of_forgetting(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> Loss:
+    """Return what goes where a person forgets some records. Two queries.
+
+    Raises:
+        LimitExceeded: More than that may be at once.
+    """
+    loss = loss_of(using=using, tenant=tenant, ids=ids)
+    loss.check(most_refs=MOST_REFS, most_distance=MOST_DISTANCE)
+    return loss
 
 
 def _cited(using: str, tenant: str, ids: Collection[uuid.UUID]) -> dict[str, set[str]]:
