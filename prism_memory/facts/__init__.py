@@ -11,12 +11,14 @@ from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
 from prism_memory.facts.resolving import resolve
+from prism_memory.facts.restore import Back, restore
 from prism_memory.facts.retract import retract
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
 from prism_memory.facts.unmerge import unmerge
 from prism_memory.facts.validate import validate_fact
 
 __all__ = [
+    "Back",
     "Decided",
     "OnUnaccepted",
     "Superseded",
@@ -35,6 +37,7 @@ __all__ = [
     "purge",
     "quarantine_fact",
     "resolve",
+    "restore",
     "retract",
     "supersede",
     "timeline",

@@ -131,29 +131,54 @@ coalesce(record.changed_at > %(known_at)s::timestamptz, FALSE)
 -- name: held
 -- Whether a hold keeps the row called "record" from being deleted, or a fact that rests on
 -- it, however far: a held fact keeps its evidence. Never a part of the rule above: a hold
--- keeps, and hides nothing.
+-- keeps, and hides nothing. The recursion costs much even where it finds nothing, so only
+-- what a fact rests on that others rest on pays for it.
 ({held_itself}
  OR EXISTS (
-   WITH RECURSIVE resting(tenant, fact_id) AS (
-     SELECT evidence.tenant, evidence.fact_id
-       FROM prism_memory_evidence AS evidence
-      WHERE evidence.tenant = record.tenant AND evidence.record_id = record.id
-     UNION
-     SELECT resting.tenant, evidence.fact_id
-       FROM resting
-      CROSS JOIN LATERAL (
-            SELECT evidence.fact_id
-              FROM prism_memory_evidence AS evidence
-             WHERE evidence.tenant = resting.tenant
-               AND evidence.record_id = resting.fact_id
-            OFFSET 0) AS evidence)
-   SELECT FROM resting
+   SELECT FROM (SELECT evidence.fact_id
+                  FROM prism_memory_evidence AS evidence
+                 WHERE evidence.tenant = record.tenant AND evidence.record_id = record.id
+                OFFSET 0) AS resting
     CROSS JOIN LATERAL (
           SELECT claim.tenant, claim.id, claim.source_id, claim.scope_id
             FROM prism_memory_record AS claim
-           WHERE claim.tenant = resting.tenant AND claim.id = resting.fact_id
+           WHERE claim.tenant = record.tenant AND claim.id = resting.fact_id
           OFFSET 0) AS record
-    WHERE {held_itself}))
+    WHERE {held_itself}
+   OFFSET 0)
+ OR (EXISTS (
+       SELECT FROM (SELECT evidence.fact_id
+                      FROM prism_memory_evidence AS evidence
+                     WHERE evidence.tenant = record.tenant
+                       AND evidence.record_id = record.id
+                    OFFSET 0) AS resting
+        CROSS JOIN LATERAL (
+              SELECT FROM prism_memory_evidence AS evidence
+               WHERE evidence.tenant = record.tenant
+                 AND evidence.record_id = resting.fact_id
+              OFFSET 0) AS upon
+       OFFSET 0)
+     AND EXISTS (
+       WITH RECURSIVE resting(tenant, fact_id) AS (
+         SELECT evidence.tenant, evidence.fact_id
+           FROM prism_memory_evidence AS evidence
+          WHERE evidence.tenant = record.tenant AND evidence.record_id = record.id
+         UNION
+         SELECT resting.tenant, evidence.fact_id
+           FROM resting
+          CROSS JOIN LATERAL (
+                SELECT evidence.fact_id
+                  FROM prism_memory_evidence AS evidence
+                 WHERE evidence.tenant = resting.tenant
+                   AND evidence.record_id = resting.fact_id
+                OFFSET 0) AS evidence)
+       SELECT FROM resting
+        CROSS JOIN LATERAL (
+              SELECT claim.tenant, claim.id, claim.source_id, claim.scope_id
+                FROM prism_memory_record AS claim
+               WHERE claim.tenant = resting.tenant AND claim.id = resting.fact_id
+              OFFSET 0) AS record
+        WHERE {held_itself})))
 
 -- name: held_itself
 -- Whether a hold keeps that row itself: one on the record, on its source, or on a scope
