@@ -35,10 +35,8 @@ from prism_memory.types import (
 ABOUT_ONE: Final = (Verdict.DEDUP, Verdict.SUPERSEDE)
 
 
-class Changed(Conflict):
+class Changed(Exception):
     """The claims were changed since they were judged."""
-
-    code = "changed"
 
 
 @dataclass(frozen=True)

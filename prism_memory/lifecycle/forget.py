@@ -11,6 +11,7 @@ from django.db import transaction
 from prism_memory import audit
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import LimitExceeded
+from prism_memory.lifecycle.own_words import own_words
 from prism_memory.lifecycle.removal import (
     Removed,
     announce_invalidation,
@@ -67,6 +68,8 @@ def forget(
         found = records_of_scope(using=using, scope=scope, ids=wanted)
         if not found:
             return Forgotten(missing=tuple(sorted(wanted)))
+        missing = wanted - found
+        found |= own_words(using=using, tenant=scope.tenant, ids=found)
         if hold:
             done = _hide(using, scope.tenant, found, actor, at)
         else:
@@ -88,7 +91,7 @@ def forget(
             reason=reason,
             detail=detail_of(done) | {"hold": hold},
         )
-    return told(done, missing=wanted - found)
+    return told(done, missing=missing)
 
 
 def check_number(ids: Collection[uuid.UUID]) -> set[uuid.UUID]:

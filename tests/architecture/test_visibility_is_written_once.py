@@ -27,6 +27,9 @@ THROUGH_THE_RULE: Final = {
     "admin.content.visible_content",
     "admin.record_filters.RecordFilter.narrow",
     "admin.sharing.ShareForm._ids",
+    "facts.conflicts.conflicts",
+    "facts.judging.read_texts",
+    "facts.standing.standing",
     "governance.export.read",
     "governance.lines.writing",
     "lifecycle.share._hold_shareable",
@@ -51,6 +54,7 @@ AROUND_THE_RULE: Final = {
     "admin.chosen.chosen_view": "Ids that a governor chose in a scope's list.",
     "admin.holding._records": "Counts for a governor what a hold would keep.",
     "admin.refs.row_of": "The source or scope that a hold is on; no records.",
+    "facts.settle._require_versions": "Versions of what is locked; shows no row.",
     "governance.erasure.foresee._Looking._rows": "Counts what would go; no row shown.",
     "governance.erasure.leftovers._counted": "Counts what is left; shows no row.",
     "governance.erasure.leftovers._of_scope": "Ids of scopes; no records.",
@@ -74,6 +78,9 @@ AROUND_THE_RULE: Final = {
 """ORM queries on records without the rule, each with its reason."""
 
 RAW_SQL: Final = {
+    "removal.own_words": "Ids of what goes with facts.",
+    "conflicts.standing": "Has {visible}.",
+    "conflicts.waiting": "Has {visible}.",
     "admin.count_records": "Counts a scope's rows for its governor; no content.",
     "admin.count_records_of_sources": "As count_records, by source.",
     "audit.unaccounted": "Whether what a deletion took is there; ids only.",
