@@ -9,9 +9,7 @@ from prism_memory.db import queries
 from prism_memory.db.queries import named
 
 
-def own_words(
-    *, using: str, tenant: str, ids: Collection[uuid.UUID]
-) -> set[uuid.UUID]:
+def own_words(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
     """Return the records of the bare words of some facts. One query.
 
     They hold the same text, out of search: where a fact is deleted, they go too.

@@ -38,6 +38,12 @@ from prism_memory.types.conflicts import (
     Settled,
 )
 from prism_memory.types.deep import DeepRecalled, Grade
+from prism_memory.types.entities import (
+    MERGED_AT_MOST,
+    EntityItem,
+    EntityPage,
+    MergedName,
+)
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
@@ -124,6 +130,7 @@ __all__ = [
     "JSON",
     "MAX",
     "MAX_ORDINAL",
+    "MERGED_AT_MOST",
     "METADATA_DEPTH",
     "NAME_BYTES",
     "NIL",
@@ -160,6 +167,8 @@ __all__ = [
     "DeepRecalled",
     "Derived",
     "EmbedderIdentity",
+    "EntityItem",
+    "EntityPage",
     "Entry",
     "Erased",
     "ErasedPage",
@@ -185,6 +194,7 @@ __all__ = [
     "Kind",
     "Lineage",
     "MentionRole",
+    "MergedName",
     "Neighbor",
     "Options",
     "Origin",
