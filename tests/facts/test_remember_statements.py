@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from prism_memory.facts import judging
 from prism_memory.models import ConflictDecision, Record, Review
@@ -43,7 +44,7 @@ def test_every_statement_on_claims_names_the_tenant() -> None:
             using="default",
             tenant="acme",
             actor=Actor(),
-            at=ConflictDecision.objects.latest("id").at,
+            at=timezone.now(),
             rows=10,
         )
     assert (done.asked, done.resting) == (1, 1)
