@@ -11,7 +11,6 @@ from django.db import transaction
 from prism_memory import audit
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import LimitExceeded
-from prism_memory.lifecycle.own_words import own_words
 from prism_memory.lifecycle.removal import (
     Removed,
     announce_invalidation,
@@ -68,8 +67,6 @@ def forget(
         found = records_of_scope(using=using, scope=scope, ids=wanted)
         if not found:
             return Forgotten(missing=tuple(sorted(wanted)))
-        missing = wanted - found
-        found |= own_words(using=using, tenant=scope.tenant, ids=found)
         if hold:
             done = _hide(using, scope.tenant, found, actor, at)
         else:
@@ -91,7 +88,7 @@ def forget(
             reason=reason,
             detail=detail_of(done) | {"hold": hold},
         )
-    return told(done, missing=missing)
+    return told(done, missing=wanted - found)
 
 
 def check_number(ids: Collection[uuid.UUID]) -> set[uuid.UUID]:

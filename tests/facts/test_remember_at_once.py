@@ -69,12 +69,17 @@ def test_claims_and_those_who_settle_forget_and_purge_them_do_not_lock_up() -> N
         together(
             [
                 partial(tried, facts.settle_conflict, found[0].decision_id, "dedup"),
-                partial(tried, facts.settle_conflict, found[1].decision_id, "supersede"),
+                partial(
+                    tried, facts.settle_conflict, found[1].decision_id, "supersede"
+                ),
                 partial(tried, facts.settle_conflict, found[1].decision_id, "admit"),
                 partial(tried, facts.forget, found[2].fact.id),
                 partial(tried, facts.purge, found[3].fact.id),
                 partial(tried, facts.retract, old.id),
-                *[partial(tried, facts.remember, f"Ada moved to {n}") for n in range(4)],
+                *[
+                    partial(tried, facts.remember, f"Ada moved to {n}")
+                    for n in range(4)
+                ],
                 *[partial(tried, facts.remember, PORTO)] * 2,
             ]
         )
