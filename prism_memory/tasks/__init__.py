@@ -21,6 +21,7 @@ from prism_memory.signals import (
     resolving_wanted,
     trace_wanted,
 )
+from prism_memory.tasks.decaying import fade
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
@@ -46,6 +47,7 @@ __all__ = [
     "drain",
     "erase",
     "export",
+    "fade",
     "judge_pending",
     "keep_trace",
     "prune_traces",
@@ -96,6 +98,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "task": judge_pending.name,
             "schedule": crontab(minute="*/10"),
             "options": {"expires": 600.0, **queue()},
+        },
+        "prism-memory-decay": {
+            "task": fade.name,
+            "schedule": crontab(hour="2", minute="47"),
+            "options": {"expires": 86_400.0, **queue()},
         },
         "prism-memory-sweep-erasures": {
             "task": sweep_erasures.name,

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from prism_memory.errors import Conflict, NotVisible
-from prism_memory.facts import remember
+from prism_memory.facts import committing, remember
 from prism_memory.facts import standing as floor
 from prism_memory.models import ConflictDecision, Evidence, Fact, Record
 from prism_memory.types import ConflictStage, Verdict
@@ -132,7 +132,7 @@ def test_rivals_without_end_are_a_conflict_and_nothing_is_written() -> None:
     with planned({"moved": 0.8}):
         make_memory().facts.remember(PORTO)
         with (
-            mock.patch.object(remember, "supersede", side_effect=Conflict),
+            mock.patch.object(committing, "supersede", side_effect=Conflict),
             pytest.raises(Conflict, match="again and again"),
         ):
             decide("Ada moved to Faro")

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from prism_memory.facts import judging
+from prism_memory.facts.lapse import lapse_conflicts
 from prism_memory.models import ConflictDecision, Record, Review
 from prism_memory.types import Actor, Ruling, Verdict
 from tests.capture import tenant_in_every_statement
@@ -40,7 +41,7 @@ def test_every_statement_on_claims_names_the_tenant() -> None:
             actor=Actor(),
             rule=lambda _claim, _others: Ruling(Verdict.PENDING),
         )
-        judging.lapse_conflicts(
+        lapse_conflicts(
             using="default",
             tenant="acme",
             actor=Actor(),
