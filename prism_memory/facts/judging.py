@@ -1,4 +1,4 @@
-"""The queue of conflicts: put to a judge, given back, or lapsed.
+"""The queue of conflicts: put to a judge, settled as it says, or given back.
 
 The database is the queue. Taking and giving back are short transactions; the judge is
 asked between them, and what it says is checked against what stands then.
@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from django.db import transaction
 from django.utils import timezone
 
-from prism_memory import access, audit
+from prism_memory import access
 from prism_memory.access import Reader
 from prism_memory.conf import settings
 from prism_memory.db import queries
@@ -30,18 +29,14 @@ from prism_memory.errors import (
 from prism_memory.facts.settle import Changed, settle
 from prism_memory.indexing import back_off_seconds
 from prism_memory.integrity import intact
-from prism_memory.lifecycle.reviews import decide_review
 from prism_memory.models import Fact
 from prism_memory.types import (
     Actor,
     Kind,
     ReadMode,
-    ReviewDecision,
-    ReviewWhy,
     Ruling,
     Scope,
     Verdict,
-    record_ref,
 )
 
 Rule = Callable[[str, Sequence[str]], Ruling]
@@ -229,39 +224,3 @@ def _open(using: str, scope: Scope, ids: Sequence[uuid.UUID]) -> list[Any]:
         archived_at=None,
     )
     return list(rows.values_list("id", flat=True))
-
-
-@for_tenant
-def lapse_conflicts(
-    *, using: str, tenant: str, actor: Actor, at: dt.datetime, rows: int
-) -> int:
-    """Admit what nobody settled in ``CONFLICT_DAYS``; return how many. Both stay."""
-    given = {
-        "tenant": tenant,
-        "actor": actor.name,
-        "at": at,
-        "before": at - dt.timedelta(days=settings.CONFLICT_DAYS),
-        "rows": rows,
-    }
-    with transaction.atomic(using=using):
-        found = queries.fetch(using, named("conflicts")["lapse"], given)
-        for row in sorted(found, key=lambda row: row["fact_id"]):
-            decide_review(
-                using=using,
-                tenant=tenant,
-                record_id=row["fact_id"],
-                why=ReviewWhy.CONFLICT,
-                decision=ReviewDecision.LAPSED,
-                actor=actor,
-                at=at,
-            )
-            audit.record(
-                using=using,
-                tenant=tenant,
-                actor=actor,
-                action="conflict.lapse",
-                target=record_ref(row["fact_id"]),
-                at=at,
-                detail={"decision": str(row["id"])},
-            )
-    return len(found)

@@ -14,25 +14,21 @@ from typing import Final
 
 from django.db import IntegrityError, transaction
 
-from prism_memory import acceptance, audit, lifecycle
+from prism_memory import acceptance
 from prism_memory.access import Reader
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, FactKeyInUse
 from prism_memory.facts.assert_fact import is_key_in_use
 from prism_memory.facts.candidates import Near, Placed, nearest
+from prism_memory.facts.committing import Overtaken, Writing, committed
 from prism_memory.facts.conflict import Decision, New, Rules, decide, folded_sha256
 from prism_memory.facts.decisions import note_decision
-from prism_memory.facts.locking import change_record
 from prism_memory.facts.standing import own_claims, standing, were_forgotten
-from prism_memory.facts.supersede import OnUnaccepted, supersede
 from prism_memory.facts.vectors import write_vector
 from prism_memory.facts.vouching import Vouched, quarantined
-from prism_memory.facts.writing import Prepared, cite, write
-from prism_memory.lifecycle.entries import Row
+from prism_memory.facts.writing import Prepared, cite
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.lifecycle.versions import instant
-from prism_memory.models import Embedding
 from prism_memory.types import (
     Acceptance,
     Actor,
@@ -40,7 +36,6 @@ from prism_memory.types import (
     Scope,
     Trust,
     Verdict,
-    record_ref,
 )
 
 TRIES: Final = 5
@@ -48,10 +43,6 @@ TRIES: Final = 5
 
 FORGOTTEN: Final = "forgotten"
 OFF: Final = Decision(Verdict.ADMIT, ConflictStage.OFF, reason="not compared")
-
-
-class Overtaken(Exception):
-    """A rival changed what the claim was to replace; it is decided anew."""
 
 
 @dataclass(frozen=True)
@@ -68,19 +59,6 @@ class Outcome:
     decision: Decision
     decision_id: uuid.UUID
     quarantine_reason: str
-
-
-@dataclass(frozen=True)
-class Writing:
-    """What is the same in all steps of one remember."""
-
-    using: str
-    scope: Scope
-    actor: Actor
-    reader: Reader
-    embedder: str
-    at: dt.datetime
-    reason: str
 
 
 @for_tenant
@@ -137,7 +115,7 @@ def _remember(
     judged = acceptance.judge(_trusts(writing, vouched))
     prepared = _still_forgotten(writing, prepared, judged, words)
     decision, writing = _decided(writing, prepared, judged, words, placed, rules)
-    fact_id, decision = _committed(writing, vouched, prepared, judged, decision)
+    fact_id, decision = committed(writing, vouched, prepared, judged, decision)
     is_new = fact_id == prepared.id
     if is_new:
         write_vector(
@@ -225,98 +203,3 @@ def _degraded(near: Near, decision: Decision) -> Decision:
     if not near.degraded or decision.stage is ConflictStage.EXACT:
         return decision
     return replace(decision, reason=f"{decision.reason}; degraded: {near.degraded}")
-
-
-def _committed(
-    writing: Writing,
-    vouched: Vouched,
-    prepared: Prepared,
-    judged: Acceptance,
-    decision: Decision,
-) -> tuple[uuid.UUID, Decision]:
-    """Do what was decided; return the fact that stands, and what came of it."""
-    if decision.verdict is Verdict.DEDUP and decision.target is not None:
-        return decision.target, decision
-    if vouched.note is not None:
-        _store_note(writing, replace(vouched.note, verdict=prepared.row.verdict))
-    if decision.verdict is Verdict.SUPERSEDE and decision.target is not None:
-        waits = _supersede(writing, prepared, decision.target)
-        if waits:
-            reason = f"{decision.reason}; it waits until it may"
-            decision = replace(decision, reason=reason)
-        return prepared.id, decision
-    fact = write(
-        using=writing.using,
-        scope=writing.scope,
-        actor=writing.actor,
-        prepared=prepared,
-        embedder=writing.embedder,
-        at=writing.at,
-        instant=instant(using=writing.using, tenant=writing.scope.tenant),
-        acceptance=judged,
-        reason=writing.reason,
-    )
-    audit.record(
-        using=writing.using,
-        tenant=writing.scope.tenant,
-        actor=writing.actor,
-        action="fact.remember",
-        target=record_ref(fact.id),
-        at=writing.at,
-        reason=writing.reason,
-        detail={
-            "acceptance": judged,
-            "verdict": decision.verdict,
-            "gate": prepared.row.verdict.reason,
-        },
-    )
-    return fact.id, decision
-
-
-def _supersede(writing: Writing, prepared: Prepared, target: uuid.UUID) -> bool:
-    """Put a claim in a fact's place; tell whether it has to wait for that.
-
-    Raises:
-        Overtaken: A rival closed the fact in this moment.
-    """
-    # The words that it cites are out of sight from their first moment on.
-    seeing = replace(
-        writing.reader, include_retired=True, include_quarantined=True, strict=False
-    )
-    try:
-        done = supersede(
-            using=writing.using,
-            scope=writing.scope,
-            actor=writing.actor,
-            reader=seeing,
-            which=target,
-            prepared=prepared,
-            embedder=writing.embedder,
-            at=writing.at,
-            on_unaccepted=OnUnaccepted.PENDING,
-            reason=writing.reason,
-        )
-    except FactKeyInUse:
-        raise
-    except Conflict as error:
-        raise Overtaken from error
-    return done.pending
-
-
-def _store_note(writing: Writing, note: Row) -> None:
-    """Store bare words as what is cited: kept, but out of search and without a vector.
-
-    Else recall would show the same words twice.
-    """
-    using, tenant = writing.using, writing.scope.tenant
-    lifecycle.remember(
-        using=using,
-        scope=writing.scope,
-        actor=writing.actor,
-        rows=[note],
-        embedder=writing.embedder,
-        at=writing.at,
-        wakes=False,
-    )
-    change_record(using=using, tenant=tenant, record_id=note.id, retired_at=writing.at)
-    Embedding.objects.using(using).filter(tenant=tenant, record_id=note.id).delete()

@@ -6,7 +6,6 @@ import datetime as dt
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from django.db import transaction
 
@@ -14,6 +13,7 @@ from prism_memory import audit
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.facts.conflict.values import RANK
+from prism_memory.facts.decisions import find_pending, lock_pending, neighbour_of
 from prism_memory.facts.forget import forget_fact
 from prism_memory.facts.locking import Locked, lock_fact
 from prism_memory.facts.pending import complete, moment
@@ -32,13 +32,9 @@ from prism_memory.types import (
     record_ref,
 )
 
-ABOUT_ONE: Final = (Verdict.DEDUP, Verdict.SUPERSEDE)
 
-
-class Changed(Conflict):
+class Changed(Exception):
     """The claims were changed since they were judged."""
-
-    code = "changed"
 
 
 @dataclass(frozen=True)
@@ -92,11 +88,11 @@ def settle(  # noqa: PLR0913 - keywords
     settling = Settling(using, scope, actor, at, reason)
     with transaction.atomic(using=using):
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
-        decision = _find(settling, decision_id)
-        about = _about(decision, verdict, other)
+        decision = find_pending(using=using, scope=scope, decision_id=decision_id)
+        about = neighbour_of(decision, verdict, other)
         new = _lock_open(settling, decision.fact_id)
         old = _lock_open(settling, about) if about and new else None
-        _lock_pending(settling, decision_id)
+        lock_pending(using=using, tenant=scope.tenant, decision_id=decision_id)
         _require_versions(settling, versions, new, old)
         if about and old is None:
             verdict, about = Verdict.ADMIT, None
@@ -104,49 +100,6 @@ def settle(  # noqa: PLR0913 - keywords
         verdict, linked = _done(settling, verdict, new, old)
         _close(settling, decision, verdict, about, linked=linked)
     return Settled(verdict, decision.fact_id, about, linked)
-
-
-def _find(settling: Settling, decision_id: uuid.UUID) -> ConflictDecision:
-    scope = settling.scope
-    found = (
-        ConflictDecision.objects.using(settling.using)
-        .filter(
-            tenant=scope.tenant,
-            id=decision_id,
-            scope_id=scope.id,
-            # The names decide, not the hash.
-            scope__owner=scope.owner,
-            scope__agent=scope.agent,
-            scope__thread=scope.thread,
-            verdict=Verdict.PENDING,
-        )
-        .first()
-    )
-    if found is None:
-        raise NotVisible
-    return found
-
-
-def _lock_pending(settling: Settling, decision_id: uuid.UUID) -> None:
-    rows = ConflictDecision.objects.using(settling.using).select_for_update()
-    found = rows.filter(tenant=settling.scope.tenant, id=decision_id).first()
-    if found is None:
-        raise NotVisible
-    if found.settled_at is not None:
-        message = "The conflict is settled already."
-        raise Conflict(message, field="id")
-
-
-def _about(
-    decision: ConflictDecision, verdict: Verdict, other: uuid.UUID | None
-) -> uuid.UUID | None:
-    """Return the neighbour that a verdict is about; None where it is about none."""
-    if other is not None and other not in decision.others:
-        message = "other is none of the facts that the claim was compared with."
-        raise Invalid(message, field="other")
-    if verdict not in ABOUT_ONE:
-        return None
-    return other or next(iter(decision.others), None)
 
 
 def _lock_open(settling: Settling, fact_id: uuid.UUID) -> Locked | None:

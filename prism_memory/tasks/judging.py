@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from prism_memory import backends, indexing
 from prism_memory.conf import settings
-from prism_memory.facts.judging import Rule, judge_conflicts, lapse_conflicts
+from prism_memory.facts.judging import Rule, judge_conflicts
+from prism_memory.facts.lapse import lapse_conflicts
 from prism_memory.redaction import Redaction
 from prism_memory.types import Actor, Ruling
 

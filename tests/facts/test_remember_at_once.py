@@ -8,8 +8,8 @@ from unittest import mock
 
 import pytest
 
-from prism_memory.errors import Conflict
-from prism_memory.facts import remember
+from prism_memory.errors import Conflict, NotVisible
+from prism_memory.facts import committing, remember
 from prism_memory.facts import standing as floor
 from prism_memory.models import ConflictDecision, Evidence, Fact, Record
 from prism_memory.types import ConflictStage, Verdict
@@ -50,6 +50,42 @@ def test_sixteen_who_replace_one_fact_leave_one_that_holds() -> None:
     assert len(held) == 1
     assert len(make_memory().facts.history(first.id)) == 17
     assert len({one.fact.supersedes for one in found}) == 16
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claims_and_those_who_settle_forget_and_purge_them_do_not_lock_up() -> None:
+    """Each ends, with what it wanted or a conflict; no deadlock."""
+    with planned({"moved": 0.8, "cello": 0.6}):
+        facts = make_memory().facts
+        old = facts.remember(PORTO)
+        found = [decide(f"Ada plays cello {n}") for n in range(6)]
+
+        def tried(call: Any, *args: Any) -> Any:
+            try:
+                return call(*args)
+            except (Conflict, NotVisible) as error:
+                return error
+
+        together(
+            [
+                partial(tried, facts.settle_conflict, found[0].decision_id, "dedup"),
+                partial(
+                    tried, facts.settle_conflict, found[1].decision_id, "supersede"
+                ),
+                partial(tried, facts.settle_conflict, found[1].decision_id, "admit"),
+                partial(tried, facts.forget, found[2].fact.id),
+                partial(tried, facts.purge, found[3].fact.id),
+                partial(tried, facts.retract, old.id),
+                *[
+                    partial(tried, facts.remember, f"Ada moved to {n}")
+                    for n in range(4)
+                ],
+                *[partial(tried, facts.remember, PORTO)] * 2,
+            ]
+        )
+        settled = ConflictDecision.objects.get(id=found[1].decision_id)
+    assert settled.settled_at is not None
+    assert Fact.objects.filter(closing="superseded", superseded_by=None).count() == 0
 
 
 @pytest.mark.django_db
@@ -96,7 +132,7 @@ def test_rivals_without_end_are_a_conflict_and_nothing_is_written() -> None:
     with planned({"moved": 0.8}):
         make_memory().facts.remember(PORTO)
         with (
-            mock.patch.object(remember, "supersede", side_effect=Conflict),
+            mock.patch.object(committing, "supersede", side_effect=Conflict),
             pytest.raises(Conflict, match="again and again"),
         ):
             decide("Ada moved to Faro")

@@ -18,9 +18,11 @@ from prism_memory.db.queries import composed, named
 from prism_memory.governance.erasure.entities import drop_unmentioned, mentioned
 from prism_memory.governance.erasure.target import Target
 from prism_memory.lifecycle.evidence import lock_facts, loss_of, unlink
+from prism_memory.lifecycle.own_words import own_words
 from prism_memory.lifecycle.removal import (
     announce_invalidation,
     delete_bodies,
+    held_records,
 )
 from prism_memory.types import NIL, Actor, Kind, TombstoneReason, record_ref
 
@@ -105,6 +107,8 @@ def remove_page(
         wait: For others' locks; else the first one raises.
     """
     given: dict[str, Any] = {"using": using, "tenant": target.tenant}
+    words = own_words(**given, ids=ids)
+    ids = [*ids, *(words - {*ids} - held_records(**given, ids=words))]
     loss = loss_of(**given, ids=ids)
     reached = _reached(using, target.tenant, loss.reached.refs)
     refs = [record_ref(row["id"]) for row in reached]
@@ -189,8 +193,10 @@ def _lock(
     *,
     wait: bool,
 ) -> None:
-    given = {"tenant": tenant, "record_ids": list(ids)}
     how = sql.SQL("" if wait else "NOWAIT")
-    queries.fetch(using, composed("erasure", "lock_erased", wait=how), given)
+    # Facts that stay too: a review of one hangs on its record.
+    both = {"tenant": tenant, "record_ids": list({*ids, *spared})}
+    queries.fetch(using, composed("erasure", "lock_erased", wait=how), both)
     lock_facts(using=using, tenant=tenant, ids={*ids, *spared}, wait=wait)
+    given = {"tenant": tenant, "record_ids": list(ids)}
     queries.fetch(using, composed("erasure", "lock_vectors", wait=how), given)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prism_memory.checks.of_conflicts import check_conflicts
 from prism_memory.errors import Invalid, Misconfigured
 from prism_memory.facts.conflict import Pack, Thresholds, folded_sha256
 from prism_memory.facts.conflict.configured import configured_rules
@@ -233,6 +234,13 @@ def test_a_setting_out_of_order_is_named(settings):
     with pytest.raises(Misconfigured, match="CONFLICT_NEAR must be from") as refused:
         configured_rules()
     assert refused.value.field == "CONFLICT_NEAR"
+
+
+def test_the_system_check_tells_of_both(settings):
+    assert check_conflicts() == []
+    for wrong in ({"CONFLICT_HOT": 0.1}, {"CONFLICT_PACKS": ("nowhere.PACK",)}):
+        settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, **wrong}
+        assert [message.id for message in check_conflicts()] == ["prism_memory.E025"]
 
 
 @pytest.mark.parametrize("path", ["nowhere.PACK", "prism_memory.types.Scope"])
