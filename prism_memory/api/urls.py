@@ -20,6 +20,23 @@ from prism_memory.api.exports.views import (
     ExportsView,
     ExportView,
 )
+from prism_memory.api.facts.deciding import (
+    AcceptView,
+    ArchiveView,
+    ForgetFactView,
+    PurgeView,
+    QuarantineView,
+    RetractView,
+    UnarchiveView,
+    ValidateView,
+)
+from prism_memory.api.facts.views import (
+    FactsView,
+    FactView,
+    HistoryView,
+    SupersedeView,
+    TimelineView,
+)
 from prism_memory.api.forgetting.views import (
     ForgetThreadView,
     ForgetView,
@@ -37,6 +54,7 @@ from prism_memory.api.retention.views import (
     PreviewView,
     RunsView,
 )
+from prism_memory.api.reviews.views import DecideView, ReviewsView
 from prism_memory.api.shares.views import SharesView
 from prism_memory.api.tombstones.views import TombstonesView
 
@@ -66,6 +84,29 @@ urlpatterns = [
     ),
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
+    path("facts", FactsView.as_view(), name="facts"),
+    path("facts/timeline", TimelineView.as_view(), name="facts-timeline"),
+    path("facts/<str:fact_id>", FactView.as_view(), name="fact"),
+    path("facts/<str:fact_id>/history", HistoryView.as_view(), name="fact-history"),
+    path(
+        "facts/<str:fact_id>/supersede", SupersedeView.as_view(), name="fact-supersede"
+    ),
+    path("facts/<str:fact_id>/retract", RetractView.as_view(), name="fact-retract"),
+    path("facts/<str:fact_id>/accept", AcceptView.as_view(), name="fact-accept"),
+    path("facts/<str:fact_id>/validate", ValidateView.as_view(), name="fact-validate"),
+    path(
+        "facts/<str:fact_id>/quarantine",
+        QuarantineView.as_view(),
+        name="fact-quarantine",
+    ),
+    path("facts/<str:fact_id>/forget", ForgetFactView.as_view(), name="fact-forget"),
+    path("facts/<str:fact_id>/purge", PurgeView.as_view(), name="fact-purge"),
+    path("facts/<str:fact_id>/archive", ArchiveView.as_view(), name="fact-archive"),
+    path(
+        "facts/<str:fact_id>/unarchive", UnarchiveView.as_view(), name="fact-unarchive"
+    ),
+    path("reviews", ReviewsView.as_view(), name="reviews"),
+    path("reviews/<str:review_id>/decide", DecideView.as_view(), name="review-decide"),
     path("holds", HoldsView.as_view(), name="holds"),
     path("holds/<str:hold_id>", HoldView.as_view(), name="hold"),
     path("tombstones", TombstonesView.as_view(), name="tombstones"),
