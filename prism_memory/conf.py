@@ -173,6 +173,12 @@ class Settings:
         " two names that are rather near mean the same; empty: they do not.",
     )
 
+    ACCEPTANCE_POLICY: Setting[str] = Setting(
+        "",
+        help="Dotted path of f(trusts) -> acceptance: what becomes of a claim by the"
+        " trust of all it cites; empty: people and documents are believed.",
+    )
+
     ON_INVALIDATE: Setting[str] = Setting(
         "",
         help="Dotted path of f(reason, ids, hold), told inside the transaction what may"

@@ -34,6 +34,8 @@ IMPORTED: Final = (
     "REDACTOR",
     "IMPORTANCE_FROM",
     "ACCEPTANCE_POLICY",
+    "ENTITY_RESOLVER",
+    "ENTITY_JUDGE",
     "ON_INVALIDATE",
     "API_RESOLVER",
     "GATE_CLASSIFIER",
@@ -129,19 +131,8 @@ def unknown_languages() -> Iterator[checks.CheckMessage]:
                 )
 
 
-CALLED: Final = (
-    "REDACTOR",
-    "IMPORTANCE_FROM",
-    "ENTITY_RESOLVER",
-    "ENTITY_JUDGE",
-    "ON_INVALIDATE",
-    "API_RESOLVER",
-)
-"""Settings that are dotted paths."""
-
-
 def unimportable() -> Iterator[checks.CheckMessage]:
-    for key in CALLED:
+    for key in IMPORTED:
         path = getattr(settings, key)
         if key == "ENTITY_RESOLVER" and path in ENTITY_RESOLVERS:
             continue

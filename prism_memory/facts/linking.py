@@ -1,8 +1,8 @@
 """Link a fact to whom and what it speaks of.
 
 By name, without a model (B353): a name that was ever linked in the scope is found
-again, however old (B390). A link goes to the entity of the name itself; what that is merged
-into is seen by reading, so that a merge can be undone.
+again, however old (B390). A link goes to the entity of the name itself; what that is
+merged into is seen by reading, so that a merge can be undone.
 """
 
 from __future__ import annotations

@@ -14,10 +14,11 @@ from prism_memory import access, lifecycle
 from prism_memory.access import Reader
 from prism_memory.conf import Limits
 from prism_memory.errors import Invalid, NotVisible
+from prism_memory.facts.linking import link
 from prism_memory.facts.naming import fold
 from prism_memory.lifecycle.columns import gate_of
 from prism_memory.lifecycle.entries import Row, prepare
-from prism_memory.lifecycle.reviews import open_reviews
+from prism_memory.lifecycle.reviews import open_review
 from prism_memory.lifecycle.versions import begin_versions
 from prism_memory.models import Evidence, Fact
 from prism_memory.redaction import Redaction
@@ -181,6 +182,14 @@ def write(  # noqa: PLR0913 - keywords
     ]
     Evidence.objects.using(using).bulk_create(cited)
     _let_wait(using, scope, fact.id, row, acceptance, at)
+    link(
+        using=using,
+        scope=scope,
+        fact_id=fact.id,
+        subject=claim.subject,
+        value=claim.value,
+        at=at,
+    )
     return fact
 
 
@@ -220,4 +229,11 @@ def _let_wait(
     ]
     for waits, why in reasons:
         if waits:
-            open_reviews(using=using, scope=scope, record_ids=[fact_id], why=why, at=at)
+            open_review(
+                using=using,
+                tenant=scope.tenant,
+                scope_id=scope.id,
+                record_id=fact_id,
+                why=why,
+                at=at,
+            )

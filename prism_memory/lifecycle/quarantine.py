@@ -69,7 +69,8 @@ def quarantine(
         )
         open_reviews(
             using=using,
-            scope=scope,
+            tenant=scope.tenant,
+            scope_id=scope.id,
             record_ids=[record_id],
             why=ReviewWhy.QUARANTINED,
             at=at,

@@ -289,7 +289,8 @@ def _let_wait(
     if held_back := written & done.quarantined:
         open_reviews(
             using=using,
-            scope=scope,
+            tenant=scope.tenant,
+            scope_id=scope.id,
             record_ids=held_back,
             why=ReviewWhy.QUARANTINED,
             at=at,

@@ -10,13 +10,34 @@ from django.db.models import Q
 
 from prism_memory.models import Record, Review
 from prism_memory.models.choices import GateState
-from prism_memory.types import Actor, ReviewDecision, ReviewWhy, Scope
+from prism_memory.types import Actor, ReviewDecision, ReviewWhy
+
+
+def open_review(
+    *,
+    using: str,
+    tenant: str,
+    scope_id: uuid.UUID,
+    record_id: uuid.UUID,
+    why: ReviewWhy,
+    at: dt.datetime,
+) -> None:
+    """Let one record wait for a person, as ``open_reviews`` lets several."""
+    open_reviews(
+        using=using,
+        tenant=tenant,
+        scope_id=scope_id,
+        record_ids=[record_id],
+        why=why,
+        at=at,
+    )
 
 
 def open_reviews(
     *,
     using: str,
-    scope: Scope,
+    tenant: str,
+    scope_id: uuid.UUID,
     record_ids: Collection[uuid.UUID],
     why: ReviewWhy,
     at: dt.datetime,
@@ -24,8 +45,8 @@ def open_reviews(
     """Let records wait for a person, unless they do for the same reason. One query."""
     waiting = [
         Review(
-            tenant=scope.tenant,
-            scope_id=scope.id,
+            tenant=tenant,
+            scope_id=scope_id,
             record_id=record_id,
             why=why,
             opened_at=at,

@@ -22,7 +22,7 @@ from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
 from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
-from prism_memory.errors import Unsupported
+from prism_memory.errors import Invalid, Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.claims import Facts
 from prism_memory.memory.erasing import Removing
@@ -40,6 +40,7 @@ from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,
     DeepRecalled,
+    Entry,
     Explanation,
     Item,
     Kind,
@@ -199,7 +200,7 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
             raise Unsupported(message, field="wait")
         self._refuse_secret_scope()
         rows = prepare(
-            read(entries, limits=self.limits),
+            said(read(entries, limits=self.limits)),
             origin=check_part(origin, Origin, "origin") or self.origin,
             limits=self.limits,
             redaction=self.redaction,
@@ -472,6 +473,18 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
             return found
         shown = {name: redaction.mask_json(getattr(found, name)) for name in SHOWN}
         return replace(found, **shown)
+
+
+def said(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Return the entries if none is a fact: that cites evidence, and is judged.
+
+    Raises:
+        Invalid: One is.
+    """
+    if any(entry.kind is Kind.FACT for entry in entries):
+        message = "A fact is asserted: memory.facts.assert_fact(…)."
+        raise Invalid(message, field="kind")
+    return entries
 
 
 def settled(remembered: Remembered, outage: str, seconds: float) -> Remembered:
