@@ -47,6 +47,8 @@ class Row:
     again: int | None = None
 
 
+# It cites nothing: what cites something is in test_facts.py.
+CLAIM = {"subject": "Ada", "predicate": "likes", "value": "tea", "evidence": []}
 ROWS = {
     ("memories", "POST"): Row(Permission.WRITE, 201, {"text": "Tea, not coffee"}),
     ("memories", "GET"): Row(Permission.READ),
@@ -67,6 +69,24 @@ ROWS = {
     ),
     ("recall", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
     ("recall-deep", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
+    ("facts", "GET"): Row(Permission.READ),
+    ("facts", "POST"): Row(Permission.WRITE, 400, CLAIM),
+    ("facts-timeline", "GET"): Row(Permission.READ, query="?subject=Ada"),
+    # No fact has a memory's id; see test_facts.py.
+    ("fact", "GET"): Row(Permission.READ, 404),
+    ("fact-history", "GET"): Row(Permission.READ, 404),
+    ("fact-supersede", "POST"): Row(Permission.WRITE, 404, CLAIM),
+    ("fact-retract", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-accept", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-validate", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-quarantine", "POST"): Row(Permission.GOVERN, 404, {"reason": "odd"}),
+    ("fact-forget", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-purge", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-archive", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-unarchive", "POST"): Row(Permission.GOVERN, 404),
+    ("reviews", "GET"): Row(Permission.GOVERN),
+    # No review has a memory's id; see test_reviews.py.
+    ("review-decide", "POST"): Row(Permission.GOVERN, 404, {"decision": "accept"}),
     ("shares", "GET"): Row(Permission.READ),
     ("shares", "PUT"): Row(
         Permission.GOVERN, 204, {"child": "t2", "ids": []}, in_thread=True
