@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test lint types docs lock clean
+.PHONY: help install demo serve test soak browser lint types docs lock clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -29,8 +29,14 @@ demo: $(STAMP)  ## Real conversations remembered, indexed by a worker and recall
 serve: $(STAMP)  ## The example site with a worker and beat; PORT=8000, Ctrl-C stops all
 	@exec $(BIN)/python -m example_project.serve --port $(PORT)
 
-test: $(STAMP)  ## Lint, import contracts, types, and the tests with branch coverage
+test: $(STAMP) browser  ## Lint, import contracts, types, and the tests with branch coverage
 	@$(BIN)/python -m example_project.embedded run --name test -- $(BIN)/nox
+
+soak: $(STAMP)  ## The property tests alone, on twenty times as many examples
+	@$(BIN)/python -m example_project.embedded run --name test -- $(BIN)/nox -s soak
+
+browser: $(STAMP)  ## Chromium for the browser tests, by apt where that is allowed
+	@$(BIN)/python -m tests.browser.chromium
 
 lint: $(STAMP)  ## Style, format, import contracts, migrations and system checks
 	@$(BIN)/python -m example_project.embedded run --name test -- $(BIN)/nox -s lint

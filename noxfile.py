@@ -47,6 +47,14 @@ def tests(session: nox.Session) -> None:
     session.run("coverage", "report")
 
 
+@nox.session
+def soak(session: nox.Session) -> None:
+    """The properties alone, each on many more examples: for a night."""
+    session.env["PRISM_SOAK"] = os.environ.get("PRISM_SOAK", "20")
+    slow = ["-m", "hypothesis", "--timeout", "7200"]
+    session.run("python", "-m", "pytest", *PARALLEL, *slow, *session.posargs)
+
+
 @nox.session(venv_backend="venv", python=PYTHONS)
 @nox.parametrize("postgres", POSTGRES_VERSIONS)
 @nox.parametrize("django", DJANGOS)

@@ -14,12 +14,13 @@ from hypothesis import settings
 from example_project.embedded import CHECKOUT, Services, broker_url
 from prism_memory.indexing import spaces
 from prism_memory.recall.candidates.places import forget_sizes
+from tests.tries import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # No test fails for being slow: the machine may be busy with something else.
-settings.register_profile("tests", deadline=None)
+settings.register_profile("tests", deadline=None, max_examples=examples(100))
 settings.load_profile("tests")
 
 

@@ -30,8 +30,8 @@ def make_fresh() -> None:
 
 def counts() -> dict[str, int]:
     """Return how many rows each table holds, but for spaces, which hold no content."""
-    names = set(table_names()) - {"prism_memory_embeddingspace"}
-    return {name: _count(name, sql.SQL("TRUE")) for name in names}
+    names = sorted(set(table_names()) - {"prism_memory_embeddingspace"})
+    return _counts(names, sql.SQL("TRUE"))
 
 
 def holding(text: str) -> list[str]:
@@ -41,7 +41,8 @@ def holding(text: str) -> list[str]:
         sql.Literal(text.encode().hex())
     )
     either = sql.SQL("{} OR {}").format(word, octets)
-    return [name for name in table_names() if _count(name, either)]
+    found = _counts(table_names(), either)
+    return [name for name, count in found.items() if count]
 
 
 def physical(table: str, tenant: str) -> set[tuple[str, str]]:
@@ -54,11 +55,11 @@ def physical(table: str, tenant: str) -> set[tuple[str, str]]:
         return set(cursor.fetchall())
 
 
-def _count(table: str, condition: sql.Composable) -> int:
-    query = sql.SQL("SELECT count(*) FROM {} AS t WHERE {}").format(
-        sql.Identifier(table), condition
-    )
+def _counts(tables: list[str], condition: sql.Composable) -> dict[str, int]:
+    """Return how many rows of each table there are; one query."""
+    each = sql.SQL("(SELECT count(*) FROM {} AS t WHERE {})")
+    found = [each.format(sql.Identifier(name), condition) for name in tables]
+    query = sql.SQL("SELECT {}").format(sql.SQL(", ").join(found))
     with connection.cursor() as cursor:
         cursor.execute(query.as_string(None))
-        (count,) = cursor.fetchone()
-    return int(count)
+        return dict(zip(tables, map(int, cursor.fetchone()), strict=True))

@@ -27,7 +27,6 @@ from prism_memory.admin.filters import FilterForm
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.tabs import tabs
 from prism_memory.admin.using import using
-from prism_memory.models.base import TenantModel
 from prism_memory.types import Actor
 
 PER_PAGE = 50
@@ -242,7 +241,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     def row_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:  # noqa: ANN401
         """Return what every page about ``row`` shows."""
-        tenant = getattr(row, "tenant", None) if isinstance(row, TenantModel) else None
+        tenant: str | None = getattr(row, "tenant", None)
         wish = {} if tenant is None else links.tenant_wish(tenant)
         return {
             "title": marked(self.name_of(row)),

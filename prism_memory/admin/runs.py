@@ -84,7 +84,8 @@ class RunsAdmin(TenantAdmin):
 
     @admin.display(description=_("Error"))
     def failure(self, row: Run) -> object:
-        return shown(row.error[:200])
+        words = shown(row.error[:200])
+        return format_html('<span class="pm-words">{}</span>', words) if words else ""
 
     def sections(self, request: HttpRequest, row: Run) -> list[Section]:
         del request

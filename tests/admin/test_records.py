@@ -160,20 +160,22 @@ def test_a_search_that_is_too_long_or_holds_nul_is_refused(root: Client) -> None
         assert "nothing is listed" in answer.text
 
 
-@pytest.mark.parametrize(
-    "owner", ["john_doe", "john-doe", "john", "johnny", "%", "a\\_b", "a.b", "A", "a"]
-)
-def test_each_owner_lists_and_finds_their_own_only(root: Client, owner: str) -> None:
+def test_each_owner_lists_and_finds_their_own_only(root: Client) -> None:
     """case_C01."""
     owners = ["john_doe", "john-doe", "john", "johnny", "%", "a\\_b", "a.b", "A", "a"]
     mine = {
         name: make_record(f"A secret of {name}.", scope=make_scope(owner=name))
         for name in owners
     }
+    for owner in owners:
+        check_they_list_their_own_only(root, owner, mine[owner])
+
+
+def check_they_list_their_own_only(root: Client, owner: str, mine: Record) -> None:
     scope = make_scope(owner=owner)
     for wish in ({}, {"q": "secret"}, {"state": "visible"}):
         page = root.get(links.list_page(Record, tenant="acme", scope=scope.id, **wish))
-        assert [row.id for row in page.context["window"].rows] == [mine[owner].id]
+        assert [row.id for row in page.context["window"].rows] == [mine.id]
     scopes = root.get(
         links.list_page(type(scope_row(scope)), tenant="acme", owner=owner)
     )

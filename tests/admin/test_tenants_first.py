@@ -141,18 +141,18 @@ def test_without_a_tenant_nothing_is_listed(
     assert not seen.on_tenants()
 
 
-@pytest.mark.parametrize("model", OF_TENANTS)
 @pytest.mark.parametrize("name", ["", "nobody", "%", "ACME", "acme ", "a\0b"])
 def test_a_tenant_that_is_none_lists_nothing(
-    root: Client, record: Record, model: type, name: str
+    root: Client, record: Record, name: str
 ) -> None:
     """case_C04."""
-    with captured() as seen:
-        answer = root.get(links.list_page(model, tenant=name))
-    assert answer.status_code == 200
-    assert answer.context["window"].rows == []
-    assert ("Nothing was ever remembered" in answer.text) == bool(name)
-    seen.check(name)
+    for model in OF_TENANTS:
+        with captured() as seen:
+            answer = root.get(links.list_page(model, tenant=name))
+        assert answer.status_code == 200, model
+        assert answer.context["window"].rows == [], model
+        assert ("Nothing was ever remembered" in answer.text) == bool(name), model
+        seen.check(name)
 
 
 def test_another_tenants_address_of_a_row_is_not_found(
@@ -169,11 +169,12 @@ def test_another_tenants_address_of_a_row_is_not_found(
 @pytest.mark.parametrize(
     "identity", ["x", "~acme", "x~acme", "\0~acme", "~", "1~\0", "x" * 5_000]
 )
-@pytest.mark.parametrize("model", ALL)
 def test_an_address_of_nothing_is_not_found(
-    root: Client, record: Record, model: type, identity: str
+    root: Client, record: Record, identity: str
 ) -> None:
-    assert root.get(links.page(model, "change", identity)).status_code == 404
+    for model in ALL:
+        answer = root.get(links.page(model, "change", identity))
+        assert answer.status_code == 404, model
 
 
 @pytest.mark.parametrize(

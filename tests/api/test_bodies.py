@@ -20,6 +20,7 @@ from prism_memory.api.recall.inputs import DeepRecallInput, RecallInput
 from prism_memory.errors import Invalid
 from prism_memory.models import Record
 from tests.api.conftest import Caller, refused
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -413,7 +414,7 @@ DEEP_FIELDS = [*DeepRecallInput().fields]
 
 
 @settings(
-    max_examples=150,
+    max_examples=examples(75),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, models
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prism_memory.db.expressions import (
@@ -22,6 +22,7 @@ from prism_memory.models import Record, Run
 from prism_memory.models import Scope as ScopeRow
 from tests.db.asking import ask
 from tests.factories import make_record, make_scope, remember_one
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -78,6 +79,7 @@ def test_the_scope_is_a_lexeme_of_every_record() -> None:
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40))
+@settings(max_examples=examples(40))
 def test_no_text_can_forge_a_scope(text: str) -> None:
     """B14: no parser of PostgreSQL lets the mark into a word."""
     scope_id = str(make_scope().id)

@@ -14,6 +14,7 @@ from psycopg import sql
 from prism_memory.db import queries
 from prism_memory.db.filters import compile_filter
 from prism_memory.types import to_json
+from tests.tries import examples
 
 KEYS: Final = ["a", "b.c", "it's", "%s"]
 # Strings are ordered as the database's collation has it; of one letter case and no
@@ -124,7 +125,10 @@ def one(metadata: Mapping[str, Any], key: str, value: Any) -> bool:
 
 
 @pytest.mark.django_db
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(150),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.lists(metadatas, min_size=1, max_size=12), filters)
 @example([{"a": 10}, {"a": 9}, {}], {"a": {"gt": 9}})
 @example([{"a": None}, {}], {"not": {"a": {"ne": None}}})

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from prism_memory.db.local import local_settings, one_plan
 from prism_memory.errors import Aborted, DeadlineExceeded
 from tests.db.asking import ask
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -123,7 +124,10 @@ def check_put_back(
         transaction.set_rollback(True)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(30),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     host=SETTINGS,
     layers=st.lists(st.tuples(SETTINGS, SECONDS), max_size=3),

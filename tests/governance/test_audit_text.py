@@ -17,6 +17,7 @@ from tests.architecture.test_every_statement_names_the_tenant import (
 )
 from tests.factories import make_memory
 from tests.governance.trail import seal
+from tests.kept import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -43,15 +44,17 @@ DOORS: dict[str, Any] = {
     "memory": partial(memory_calls, make_memory()),
     "lifecycle": lifecycle_calls,
 }
-VERBS = [(door, name) for door, calls in DOORS.items() for name in calls(uuid.uuid4())]
 
 
-@pytest.mark.parametrize(("door", "name"), VERBS)
-def test_no_verb_writes_words_into_what_outlives_them(door: str, name: str) -> None:
+@pytest.mark.parametrize("door", DOORS)
+def test_no_verb_writes_words_into_what_outlives_them(door: str) -> None:
     """B503: every verb of the door and of the package below it."""
-    DOORS[door](remember_marked(1))[name]()
-    seal(content=True)
-    assert MARKER not in kept()
+    record_id = remember_marked(1)
+    for name in DOORS[door](record_id):
+        with undone():
+            DOORS[door](record_id)[name]()
+            seal(content=True)
+            assert MARKER not in kept(), name
 
 
 def kept() -> str:

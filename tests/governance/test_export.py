@@ -45,6 +45,7 @@ from tests.factories import (
     remember,
     remember_one,
 )
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -489,7 +490,7 @@ KEYS = st.sampled_from([f"k{n}" for n in range(8)])
 CHANGE = st.tuples(KEYS, st.integers(-3, 12), st.booleans())
 
 
-@tried(max_examples=40)
+@tried(max_examples=examples(20))
 @given(
     before=st.lists(CHANGE, max_size=8, unique_by=lambda one: one[0]),
     steps=st.lists(st.lists(CHANGE, max_size=3), min_size=1, max_size=6),

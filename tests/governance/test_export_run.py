@@ -153,7 +153,7 @@ def make_withheld() -> None:
     make_tombstone(forgotten)
     held = make_record("Held back.", scope=ADAS)
     make_tombstone(held, reason=TombstoneReason.LEGAL_HOLD.value, hold=True)
-    remember_one("A fact.", scope=ADAS, kind="fact")
+    make_record("A chunk.", scope=ADAS, kind="chunk", fields={"source": SourceRef("d")})
     remember_one("Shown.", scope=ADAS)
 
 

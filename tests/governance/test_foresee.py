@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import override_settings
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from prism_memory import lifecycle
 from prism_memory.governance import erasure
@@ -16,6 +20,7 @@ from prism_memory.types import Erased, Foreseen, Scope, SourceRef
 from tests.factories import make_edge, make_memory, make_record, remember_one
 from tests.governance.erasing import ADA, CHAT, OPERATOR, erase, furnish
 from tests.governance.stored import run_export, storages
+from tests.kept import kept
 from tests.tables import counts
 
 pytestmark = pytest.mark.django_db
@@ -33,10 +38,30 @@ WORDS = (
 SIDE = Scope("acme", "ada", "other", "side")
 
 
+@pytest.fixture(scope="module")
+def furnished(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[list[Any], Path]]:
+    folder = tmp_path_factory.mktemp("exports")
+    with kept(django_db_blocker):
+        with override_settings(STORAGES=storages(folder)):
+            ids = furnish_all()
+        yield ids, folder
+
+
 @pytest.fixture(autouse=True)
-def ids(settings: Any, tmp_path: Path) -> list[Any]:
-    """An owner who has everything, also beside: what derives, a share, exports."""
+def ids(furnished: tuple[list[Any], Path], settings: Any, tmp_path: Path) -> list[Any]:
+    """Files of each test's own, which a rollback does not bring back."""
+    ids, folder = furnished
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     settings.STORAGES = storages(tmp_path)
+    return ids
+
+
+def furnish_all() -> list[Any]:
+    """An owner who has everything, also beside: what derives, a share, exports."""
     ids = furnish(CHAT, "words")
     for scope in (ADA, replace(CHAT, thread="chat-2"), Scope("acme", "bob")):
         furnish(scope, f"words{scope.thread}{scope.owner}")

@@ -29,6 +29,7 @@ from tests.architecture.test_every_statement_names_the_tenant import (
 )
 from tests.capture import tenant_models
 from tests.factories import NOON, make_memory, make_scope, make_trace, remember_one
+from tests.kept import undone
 
 ROLE = "prism_memory_site"
 
@@ -126,13 +127,13 @@ def test_a_row_cannot_be_written_for_another_tenant() -> None:
 
 
 @pytest.mark.usefixtures("site")
-@pytest.mark.parametrize("call", memory_calls(make_memory(), uuid.uuid4()))
-def test_every_method_of_a_memory_works(call: str) -> None:
+def test_every_method_of_a_memory_works() -> None:
     memory, record_id = make_memory(), remember_one("tea", wait=True)
     remember_one("tea", scope=make_scope(tenant="globex"), wait=True)
-    with seen_tenants() as seen:
-        memory_calls(memory, record_id)[call]()
-    assert seen == {"acme"}
+    for call in memory_calls(memory, record_id):
+        with undone(), seen_tenants() as seen:
+            memory_calls(memory, record_id)[call]()
+        assert seen == {"acme"}, call
 
 
 @contextmanager

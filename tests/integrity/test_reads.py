@@ -22,6 +22,7 @@ from tests.architecture.test_every_statement_names_the_tenant import (
 from tests.capture import captured, tenant_in_every_statement
 from tests.factories import make_memory, make_scope, remember, remember_one
 from tests.governance.trail import KEYS, OTHER_KEYS, run
+from tests.kept import undone
 
 pytestmark = pytest.mark.django_db
 
@@ -288,15 +289,21 @@ DOORS: dict[str, Any] = {
     "memory": partial(memory_calls, make_memory()),
     "lifecycle": lifecycle_calls,
 }
-VERBS = [(door, name) for door, calls in DOORS.items() for name in calls(uuid.uuid4())]
 
 
-@pytest.mark.parametrize(("door", "name"), VERBS)
-def test_every_verb_leaves_every_record_signed(door: str, name: str) -> None:
+@pytest.mark.parametrize("door", DOORS)
+def test_every_verb_leaves_every_record_signed(door: str) -> None:
     """A verb that changes what is signed, and does not sign, fails here."""
-    DOORS[door](remember_one("tea", wait=True))[name]()
+    record_id = remember_one("tea", wait=True)
+    for name in DOORS[door](record_id):
+        with undone():
+            DOORS[door](record_id)[name]()
+            check_all_are_signed(name)
+
+
+def check_all_are_signed(after: str) -> None:
     ids = Record.objects.filter(tenant=make_scope().tenant).values_list("id")
     states = integrity.states(
         using="default", tenant="acme", record_ids=[i for (i,) in ids]
     )
-    assert set(states.values()) <= {State.INTACT}
+    assert set(states.values()) <= {State.INTACT}, after

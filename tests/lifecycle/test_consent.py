@@ -235,10 +235,9 @@ class TestGrantingAnew:
         stones = Tombstone.objects.filter(tenant="acme").order_by("at")
         assert [stone.cleared_at is None for stone in stones] == [False, True]
 
-    @pytest.mark.parametrize("kind", [Kind.CHUNK, Kind.FACT])
-    def test_it_opens_what_strict_mode_left_out(self, kind):
-        """B136, B137."""
-        record_id = remember_one("words", kind=kind, source=SourceRef("doc"))
+    def test_it_opens_what_strict_mode_left_out(self):
+        """B136, B137. For facts see ``tests.facts.test_isolation``."""
+        record_id = remember_one("words", kind=Kind.CHUNK, source=SourceRef("doc"))
         strict = make_memory(require_consent=True)
         assert (len(strict.list()), len(make_memory().list())) == (0, 1)
         strict.set_consent(record_id, visible=True)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from prism_memory.memory import Memory
 from prism_memory.types import Entry, Lineage
 from tests.factories import make_memory, make_scope
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +69,7 @@ def listed(memory: Memory) -> set[int]:
 
 @given(steps())
 @settings(
-    max_examples=40,
+    max_examples=examples(20),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -23,6 +23,7 @@ from prism_memory.types import (
     SourceRef,
 )
 from tests.factories import make_memory, make_scope
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -193,7 +194,7 @@ def listed(memory: Memory) -> dict[int, str]:
 
 @given(steps())
 @settings(
-    max_examples=40,
+    max_examples=examples(20),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

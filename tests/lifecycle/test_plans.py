@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.db import connection
+from pytest_django import DjangoDbBlocker
 
 from prism_memory.memory import Memory
 from prism_memory.types import Consent, Entry, Lineage, SourceRef
 from tests.capture import captured
 from tests.factories import make_memory, make_scope, remember_one
+from tests.kept import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -98,9 +101,20 @@ TABLES = (
 )
 
 
-@pytest.fixture
-def filled(db: None) -> Memory:
+@pytest.fixture(scope="module")
+def _rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """A scope with thousands of rows in every table, known to the planner."""
+    with kept(django_db_blocker):
+        fill()
+        yield
+
+
+@pytest.fixture
+def filled(_rows: None) -> Memory:
+    return make_memory()
+
+
+def fill() -> None:
     remember_one(key="pattern", source=SourceRef("pattern"))
     with connection.cursor() as cursor:
         for statement in (SCOPES, SOURCES, RECORDS):
@@ -109,7 +123,6 @@ def filled(db: None) -> Memory:
             cursor.execute(statement, [])
         for table in TABLES:
             cursor.execute(f"ANALYZE prism_memory_{table}")
-    return make_memory()
 
 
 def sequential(statement: str, given: Any) -> set[str]:

@@ -22,6 +22,7 @@ from prism_memory.models import LineageEdge, Record, Tombstone
 from prism_memory.types import Actor, TombstoneReason, record_ref, uuid7
 from tests.factories import NOON, make_edge, make_memory, make_record, make_scope
 from tests.tables import counts
+from tests.tries import examples
 
 Edges = set[tuple[int, int]]
 """Pairs of a source and what is derived from it: cycles and diamonds among them."""
@@ -89,7 +90,10 @@ def write(edges: list[tuple[int, int]], tenant: str) -> list[str]:
 
 @pytest.mark.django_db
 @given(graphs)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(25),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_the_database_walks_as_the_model(
     graph: tuple[set[int], list[tuple[int, int]]],
 ) -> None:
@@ -120,7 +124,10 @@ def test_the_database_walks_as_the_model(
 
 @pytest.mark.django_db
 @given(graphs, st.sets(nodes, max_size=3))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(25),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_forgetting_is_as_the_model_whatever_is_held(
     graph: tuple[set[int], list[tuple[int, int]]], held: set[int]
 ) -> None:

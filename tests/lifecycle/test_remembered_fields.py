@@ -145,9 +145,9 @@ class TestConsent:
         assert record.granted_at == record.created_at
         assert record.revoked_at is None
 
-    @pytest.mark.parametrize("kind", [Kind.CHUNK, Kind.FACT])
-    def test_chunks_and_facts_have_none_until_it_is_given(self, kind):
-        entry = Entry("words", kind=kind, source=SourceRef("doc"))
+    def test_chunks_have_none_until_it_is_given(self):
+        """For facts see ``tests.facts.test_isolation``."""
+        entry = Entry("words", kind=Kind.CHUNK, source=SourceRef("doc"))
         record = one(make_memory(), entry)
         assert (record.consent_source, record.consent_scope) == ("", "")
         assert (record.visible, record.granted_at) == (None, None)
@@ -156,7 +156,9 @@ class TestConsent:
 
     def test_a_given_one_is_stored(self):
         consent = Consent(ConsentSource.AGENT, ConsentScope.PROFILE, granted_at=NOON)
-        record = one(make_memory(), Entry("words", kind=Kind.FACT, consent=consent))
+        place = SourceRef("doc")
+        entry = Entry("words", kind=Kind.CHUNK, source=place, consent=consent)
+        record = one(make_memory(), entry)
         assert (record.consent_source, record.consent_scope) == ("agent", "profile")
         assert (record.visible, record.granted_at) == (True, NOON)
 

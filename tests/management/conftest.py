@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -12,7 +14,18 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from example_project.embedded import CHECKOUT
 from prism_memory.models import Record
+
+ENDING = """
+import json, sys
+from django.core.management import execute_from_command_line
+for words in json.loads(sys.argv[1]):
+    try:
+        execute_from_command_line(["manage.py", *words])
+    except SystemExit as end:
+        print(end.code)
+"""
 
 
 class Result:
@@ -59,6 +72,15 @@ def jsonl(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+def endings(*commands: list[str]) -> tuple[str, str]:
+    """Return what commands print, and say, that each end a process with their code."""
+    asked = [sys.executable, "-c", ENDING, json.dumps(commands)]
+    done = subprocess.run(
+        asked, cwd=CHECKOUT, capture_output=True, check=True, text=True
+    )
+    return done.stdout, done.stderr
 
 
 def checksum(tenant: str) -> str:

@@ -298,15 +298,17 @@ def make_key(**changes: Any) -> AccessKey:
     return AccessKey.objects.create(**levels | given)
 
 
-@pytest.mark.parametrize(("name", "table", "column", "bad"), CASES)
-def test_a_row_that_is_not_true_is_refused(
-    name: str, table: str, column: str, bad: Any
-) -> None:
+@pytest.mark.parametrize("table", sorted({table for _, table, _, _ in CASES}))
+def test_a_row_that_is_not_true_is_refused(table: str) -> None:
     """B16, B28, B98, B106, B109, B156."""
     one_row_in_each_table()
-    value, given = (f'"{bad}"', []) if isinstance(bad, Column) else ("%s", [bad])
-    with refused_by(f"prism_memory_{name}"):
-        ask(f'UPDATE prism_memory_{table} SET "{column}" = {value}', *given)  # noqa: S608
+    for name, of, column, bad in CASES:
+        if of == table:
+            value, given = (
+                (f'"{bad}"', []) if isinstance(bad, Column) else ("%s", [bad])
+            )
+            with refused_by(f"prism_memory_{name}"):
+                ask(f'UPDATE prism_memory_{table} SET "{column}" = {value}', *given)  # noqa: S608
 
 
 def test_every_check_of_the_database_is_tried_above() -> None:

@@ -15,6 +15,7 @@ from prism_memory.recall.adjacent import adjacent
 from prism_memory.types import Hit, SourceRef
 from tests.factories import make_scope, remember_one
 from tests.recall.asked import hit_of, make_reader
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -78,7 +79,7 @@ def naive(
 
 @given(rows=rows, reach=st.integers(0, 4), picks=st.lists(st.integers(0, 15)))
 @settings(
-    max_examples=60,
+    max_examples=examples(30),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prism_memory.errors import Invalid, LimitExceeded
 from prism_memory.recall.fitting import GRID, GRID_POINTS, Case, fit_weights, ndcg
 from prism_memory.recall.fusion import fuse_weighted
+from tests.tries import examples
 
 some = st.sampled_from("abcdefgh")
 ids = st.lists(some, max_size=6, unique=True)
@@ -124,7 +125,7 @@ def test_a_gain_that_is_only_rounding_is_none(monkeypatch: pytest.MonkeyPatch) -
     assert fit_weights([], ["vector", "text"]) == {"vector": 1, "text": 1}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(cases)
 def test_no_weights_of_the_grid_do_better(found: list[Case]) -> None:
     """B386: against every point of the grid, and against RRF."""
@@ -142,7 +143,7 @@ def test_no_weights_of_the_grid_do_better(found: list[Case]) -> None:
         assert fitted == unit
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(cases, st.randoms(use_true_random=False))
 def test_a_fit_does_not_depend_on_any_order(
     found: list[Case], shuffler: random.Random

@@ -19,6 +19,7 @@ from prism_memory.recall.options import reader_of
 from prism_memory.types import Entry, Kind, ReadMode, Tier
 from tests.capture import tenant_in_every_statement
 from tests.factories import make_memory, make_record, make_scope, remember, remember_one
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -230,7 +231,7 @@ class TestPages:
         sizes=st.lists(st.integers(1, 7), min_size=1, max_size=8),
         inserts=st.lists(st.integers(0, 5), max_size=12),
     )
-    @settings(max_examples=25, **HYPOTHESIS)  # type: ignore[arg-type]
+    @settings(max_examples=examples(12), **HYPOTHESIS)  # type: ignore[arg-type]
     def test_rows_of_before_come_once_while_others_are_added(
         self, before, sizes, inserts
     ):
@@ -315,7 +316,7 @@ class TestCursor:
     @example(as_cursor(b'["sequence", 1, 5]'))
     @example(as_cursor(b'["sequence", 1, ["x"]]'))
     @example(as_cursor(b'{"sequence": 1, "b": 2, "c": 3}'))
-    @settings(max_examples=200, **HYPOTHESIS)  # type: ignore[arg-type]
+    @settings(max_examples=examples(80), **HYPOTHESIS)  # type: ignore[arg-type]
     def test_any_other_is_refused_and_nothing_else_happens(self, cursor):
         with pytest.raises(Invalid) as refused:
             make_memory().list(cursor=cursor)
@@ -329,14 +330,14 @@ class TestCursor:
             lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
         )
     )
-    @settings(max_examples=100, **HYPOTHESIS)  # type: ignore[arg-type]
+    @settings(max_examples=examples(50), **HYPOTHESIS)  # type: ignore[arg-type]
     def test_any_json_is_refused(self, value):
         text = as_cursor(json.dumps(value).encode())
         with pytest.raises(Invalid):
             read_cursor(text, "sequence")
 
     @given(st.integers(-(2**63), 2**63 - 1), st.uuids())
-    @settings(max_examples=50, **HYPOTHESIS)  # type: ignore[arg-type]
+    @settings(max_examples=examples(30), **HYPOTHESIS)  # type: ignore[arg-type]
     def test_a_made_up_place_is_a_place_and_no_error(self, sequence, record_id):
         text = as_cursor(json.dumps([ours(), sequence, record_id.hex]).encode())
         assert len(make_memory().list(cursor=text)) == 0

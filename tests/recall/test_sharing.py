@@ -490,22 +490,16 @@ WORDS = (
     *("who", "drinks", "green", "tea", "ada", "bob", "train"),
     *("noon", "cold", "coffee", "cup", "of", "the"),
 )
+MEASURED_ALIKE: list[dict[str, Any]] = [
+    {"legs": "vector"},
+    {"legs": "recency"},
+    {"legs": ["vector", "recency"], "fusion": "rrf"},
+    {"fusion": "blend", "legs": "vector"},
+]
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"legs": "vector"},
-        {"legs": "recency"},
-        {"legs": ["vector", "recency"], "fusion": "rrf"},
-        {"fusion": "blend", "legs": "vector"},
-    ],
-    ids=str,
-)
-def test_the_order_is_that_of_one_thread_that_holds_all(
-    seed: int, options: Any
-) -> None:
+def test_the_order_is_that_of_one_thread_that_holds_all(seed: int) -> None:
     """B182: by what is measured alike everywhere, to the same scores."""
     drawn = random.Random(seed)  # noqa: S311
     every = [" ".join(drawn.choices(WORDS, k=drawn.randint(2, 9))) for _ in range(24)]
@@ -525,9 +519,10 @@ def test_the_order_is_that_of_one_thread_that_holds_all(
     def scores(found: Any) -> list[tuple[str, Any]]:
         return sorted((hit.key, pytest.approx(hit.score)) for hit in found)
 
-    merged = recalled(24, context=False, **options)
-    whole = make_memory(both).recall(QUESTION, 24, context=False, **options)
-    assert scores(merged) == scores(whole)
+    for options in MEASURED_ALIKE:
+        merged = recalled(24, context=False, **options)
+        whole = make_memory(both).recall(QUESTION, 24, context=False, **options)
+        assert scores(merged) == scores(whole), options
 
 
 def test_a_reader_with_nothing_of_their_own_gets_all_that_is_shared() -> None:

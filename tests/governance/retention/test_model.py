@@ -16,6 +16,7 @@ from prism_memory.models import LegalHold, Record, RetentionPolicy, Run, Tombsto
 from prism_memory.types import Retained
 from tests.factories import make_memory, make_record
 from tests.governance.retention.written import make_policy, place_hold, run
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -117,7 +118,7 @@ def naive_application(
     return {row.id for row in rows if row not in gone}, told
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(
     rows_of_a_scope,
     st.none() | st.integers(0, 6),
@@ -163,7 +164,7 @@ rules_of_a_policy = st.fixed_dictionaries(
 ).filter(lambda r: r["expired"] or r["max_age_days"] or r["max_entries"])
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(rows_of_a_scope, st.lists(rules_of_a_policy, max_size=3), st.integers(1, 4))
 def test_what_sweeps_by_several_policies_delete(
     rows: list[Row], policies: list[dict[str, Any]], batch: int
