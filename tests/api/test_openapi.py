@@ -18,6 +18,10 @@ from prism_memory.api.openapi import document
 from tests.api.conftest import Caller, refused
 from tests.api.test_memories import FULL
 
+FACT_VERBS = (
+    *("supersede", "retract", "accept", "validate", "quarantine"),
+    *("forget", "purge", "archive", "unarchive"),
+)
 GENERATE = {
     "urlconf": "prism_memory.api.urls",
     "generator_class": "prism_memory.api.openapi.Generator",
@@ -68,7 +72,7 @@ def test_every_operation_is_described(path: str, operation: dict[str, Any]) -> N
         item["name"] for item in operation["parameters"] if item["in"] == "header"
     }
     assert headers == {"Prism-Owner", "Prism-Agent", "Prism-Thread"}
-    names_others = path in {"/memories", "/shares", "/exports", "/holds"}
+    names_others = path in {"/memories", "/shares", "/exports", "/holds", "/facts"}
     names_others |= path in {"/retention/preview", "/retention/runs"}
     assert ("_id}" in path) == ("404" in answers) or names_others
 
@@ -138,6 +142,13 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/memories/{memory_id}/correction",
         "/recall",
         "/recall/deep",
+        "/facts",
+        "/facts/timeline",
+        "/facts/{fact_id}",
+        "/facts/{fact_id}/history",
+        *(f"/facts/{{fact_id}}/{verb}" for verb in FACT_VERBS),
+        "/reviews",
+        "/reviews/{review_id}/decide",
         "/holds",
         "/holds/{hold_id}",
         "/tombstones",
