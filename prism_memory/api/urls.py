@@ -25,10 +25,10 @@ from prism_memory.api.facts.deciding import (
     ArchiveView,
     ForgetFactView,
     PurgeView,
-    QuarantineView,
+    QuarantineFactView,
     RetractView,
     UnarchiveView,
-    ValidateView,
+    ValidateFactView,
 )
 from prism_memory.api.facts.views import (
     FactsView,
@@ -42,6 +42,7 @@ from prism_memory.api.forgetting.views import (
     ForgetView,
     ReleaseForgottenView,
 )
+from prism_memory.api.gate.views import QuarantineView, ValidateView
 from prism_memory.api.health.views import LiveView, ReadyView
 from prism_memory.api.holds.views import HoldsView, HoldView
 from prism_memory.api.limits.views import LimitsView
@@ -82,6 +83,12 @@ urlpatterns = [
         CorrectionView.as_view(),
         name="correction",
     ),
+    path(
+        "memories/<str:memory_id>/quarantine",
+        QuarantineView.as_view(),
+        name="quarantine",
+    ),
+    path("memories/<str:memory_id>/validate", ValidateView.as_view(), name="validate"),
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
     path("facts", FactsView.as_view(), name="facts"),
@@ -93,10 +100,12 @@ urlpatterns = [
     ),
     path("facts/<str:fact_id>/retract", RetractView.as_view(), name="fact-retract"),
     path("facts/<str:fact_id>/accept", AcceptView.as_view(), name="fact-accept"),
-    path("facts/<str:fact_id>/validate", ValidateView.as_view(), name="fact-validate"),
+    path(
+        "facts/<str:fact_id>/validate", ValidateFactView.as_view(), name="fact-validate"
+    ),
     path(
         "facts/<str:fact_id>/quarantine",
-        QuarantineView.as_view(),
+        QuarantineFactView.as_view(),
         name="fact-quarantine",
     ),
     path("facts/<str:fact_id>/forget", ForgetFactView.as_view(), name="fact-forget"),

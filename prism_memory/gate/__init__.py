@@ -11,7 +11,7 @@ from prism_memory.gate.configured import (
     judge,
 )
 from prism_memory.gate.rules import RULES
-from prism_memory.gate.scanning import scan
+from prism_memory.gate.scanning import Ruleset, scan
 from prism_memory.gate.values import Marker, Rule, Verdict, View
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "RULES",
     "Marker",
     "Rule",
+    "Ruleset",
     "Verdict",
     "View",
     "configured_rules",

@@ -12,8 +12,8 @@ from django.utils.module_loading import import_string
 from prism_memory.conf import settings
 from prism_memory.errors import Misconfigured
 from prism_memory.gate.rules import RULES
-from prism_memory.gate.scanning import scan
-from prism_memory.gate.values import Marker, Rule, Verdict
+from prism_memory.gate.scanning import Ruleset, scan
+from prism_memory.gate.values import Marker, Rule, Verdict, compiled
 
 logger = logging.getLogger(__name__)
 
@@ -21,30 +21,32 @@ INJECTION: Final = "injection"
 CLASSIFIER: Final = "classifier"
 
 
-def configured_rules() -> tuple[Rule, ...]:
+def configured_rules() -> Ruleset:
     """Return the rules in force: ours, and what ``GATE_RULES`` makes of them.
 
     Raises:
         Misconfigured: It cannot be imported, or gives no rules.
+        Invalid: A pattern of it is no regular expression.
     """
     return _rules(settings.GATE_RULES)
 
 
 @lru_cache(maxsize=8)
-def _rules(path: str) -> tuple[Rule, ...]:
+def _rules(path: str) -> Ruleset:
     if not path:
-        return RULES
+        return Ruleset(RULES)
     try:
         given = import_string(path)
-        listed = given(RULES) if callable(given) else (*RULES, *given)
-        rules = tuple(listed)
+        found = tuple(given(RULES) if callable(given) else (*RULES, *given))
     except (ImportError, TypeError) as error:
         message = f"GATE_RULES gives no rules: {error}"
         raise Misconfigured(message, field="GATE_RULES") from None
-    if not all(isinstance(rule, Rule) for rule in rules):
+    if not all(isinstance(rule, Rule) for rule in found):
         message = "GATE_RULES gives something that is no Rule."
         raise Misconfigured(message, field="GATE_RULES")
-    return rules
+    for rule in set(found).difference(RULES):
+        compiled(rule)
+    return Ruleset(found)
 
 
 def judge(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, Final
 
 from prism_memory.errors import Invalid
@@ -29,18 +28,21 @@ class View(StrEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that no honest memory says.
+    """One way to say one thing that no honest memory says.
 
     Args:
         id: Lower-case letters, digits and hyphens; what markers and the audit tell.
+            Several rules may have one id.
         pattern: A regular expression over the view: lower case, without accents. Every
             repetition in it should be bounded: texts are long, and not ours.
         note: What it is about, for people.
-        needs: Some strings, one of which each match holds. A text with none of them is
-            not matched, which is much faster. Empty: always matched.
+        starts: How the word begins that a match begins with, in the view of words: one
+            of these. There alone it is matched, which is much faster. Empty: anywhere.
+        needs: Strings, one of which each match holds. A text with none of them is not
+            matched. Empty: any text is.
 
     Raises:
-        Invalid: The id or the pattern is none.
+        Invalid: The id is none.
     """
 
     id: str
@@ -48,23 +50,30 @@ class Rule:
     note: str
     needs: tuple[str, ...] = ()
     view: View = View.WORDS
+    starts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.id, str) and NAME.fullmatch(self.id)):
+        identifier: object = self.id
+        if not (isinstance(identifier, str) and NAME.fullmatch(identifier)):
             message = "The id of a rule is lower-case letters, digits and hyphens."
             raise Invalid(message, field="id")
-        try:
-            expression(self)
-        except (re.error, TypeError):
-            message = f"The pattern of the rule {self.id} is no regular expression."
-            raise Invalid(message, field="pattern") from None
+        if self.view is not View.RAW:
+            object.__setattr__(self, "needs", tuple(map(fold_pattern, self.needs)))
+            object.__setattr__(self, "starts", tuple(map(fold_pattern, self.starts)))
 
 
-@lru_cache(maxsize=1_024)
-def expression(rule: Rule) -> re.Pattern[str]:
-    """Return a rule's pattern, compiled."""
+def compiled(rule: Rule) -> re.Pattern[str]:
+    """Return a rule's pattern, compiled.
+
+    Raises:
+        Invalid: It is no regular expression.
+    """
     folded = rule.pattern if rule.view is View.RAW else fold_pattern(rule.pattern)
-    return re.compile(folded)
+    try:
+        return re.compile(folded)
+    except (re.error, TypeError):
+        message = f"The pattern of the rule {rule.id} is no regular expression."
+        raise Invalid(message, field="pattern") from None
 
 
 @dataclass(frozen=True)

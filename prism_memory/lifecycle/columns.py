@@ -12,7 +12,7 @@ from prism_memory.lifecycle.entries import Row
 from prism_memory.models import Record
 from prism_memory.models.choices import GateState
 
-OF_WORDS: Final = frozenset({"", INJECTION, CLASSIFIER})
+OF_WORDS: Final = frozenset({INJECTION, CLASSIFIER})
 """Reasons of the gate that are about the words, and go with them."""
 
 
@@ -27,7 +27,7 @@ def judged(record: Record, verdict: Verdict) -> dict[str, Any]:
     What is closed by an operator, or for where it comes from, stays closed.
     """
     columns: dict[str, Any] = {"gate_markers": verdict.as_json()}
-    if record.gate_reason in OF_WORDS:
+    if record.gate == GateState.OPEN or record.gate_reason in OF_WORDS:
         columns |= {"gate": gate_of(verdict), "gate_reason": verdict.reason}
     return columns
 

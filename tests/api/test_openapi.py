@@ -140,6 +140,8 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/memories/{memory_id}",
         "/memories/{memory_id}/consent",
         "/memories/{memory_id}/correction",
+        "/memories/{memory_id}/quarantine",
+        "/memories/{memory_id}/validate",
         "/recall",
         "/recall/deep",
         "/facts",

@@ -67,6 +67,10 @@ ROWS = {
     ("correction", "POST"): Row(
         Permission.GOVERN, 200, {"text": "Cocoa, not tea"}, below=404
     ),
+    ("quarantine", "POST"): Row(
+        Permission.GOVERN, 200, {"reason": "asked to"}, below=404
+    ),
+    ("validate", "POST"): Row(Permission.GOVERN, 200, {}, below=404),
     ("recall", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
     ("recall-deep", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
     ("facts", "GET"): Row(Permission.READ),

@@ -8,15 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from prism_memory.api.base import ScopedView, grant_of
-from prism_memory.api.facts.inputs import (
-    AcceptInput,
-    NotedInput,
-    QuarantineInput,
-    ValidateInput,
-)
+from prism_memory.api.facts.inputs import AcceptInput, NotedInput
 from prism_memory.api.facts.outputs import DecidedOutput, decided_output
 from prism_memory.api.facts.views import REFUSALS
 from prism_memory.api.forgetting.outputs import ForgottenOutput, forgotten_output
+from prism_memory.api.gate.inputs import QuarantineInput, ValidateInput, check_force
 from prism_memory.api.memories.views import known_id
 from prism_memory.api.operations import Form, Operation
 from prism_memory.types import Permission
@@ -54,7 +50,7 @@ class AcceptView(ScopedView):
         return Response(decided_output(done))
 
 
-class ValidateView(ScopedView):
+class ValidateFactView(ScopedView):
     """Open the gate of a fact."""
 
     operations = governs(
@@ -66,8 +62,7 @@ class ValidateView(ScopedView):
 
     def post(self, request: Request, fact_id: str) -> Response:
         memory, given = self.memory(request), self.body(request)
-        if given.get("force"):
-            grant_of(request).require(Permission.OPERATE)
+        check_force(given, grant_of(request))
         done = memory.facts.validate(known_id(fact_id), **given)
         return Response(decided_output(done))
 
@@ -85,7 +80,7 @@ class RetractView(ScopedView):
         return Response(status=HTTPStatus.NO_CONTENT)
 
 
-class QuarantineView(ScopedView):
+class QuarantineFactView(ScopedView):
     """Hold a fact back."""
 
     operations = governs(

@@ -104,20 +104,6 @@ class AcceptInput(NotedInput):
     from_belief = Flag(required=False, help_text="A belief too.")
 
 
-class ValidateInput(NotedInput):
-    """Why a gate is opened."""
-
-    force = Flag(
-        required=False, help_text="Although rules match; needs operate as well."
-    )
-
-
-class QuarantineInput(NotedInput):
-    """Why a fact is held back."""
-
-    reason = Text(help_text="For the audit; no content.")
-
-
 def claim_of(given: Mapping[str, Any]) -> tuple[str, str, str, dict[str, Any]]:
     """Return subject, predicate and value of a body, and all the rest."""
     rest = dict(given)

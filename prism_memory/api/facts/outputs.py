@@ -10,7 +10,6 @@ from prism_memory.api.fields import Choice
 from prism_memory.api.memories.outputs import ScopeOutput, scope_output
 from prism_memory.api.rendering import moment
 from prism_memory.facts import Decided
-from prism_memory.models.choices import GateState
 from prism_memory.types import (
     Acceptance,
     Closing,
@@ -42,7 +41,7 @@ class StandingOutput(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     key = serializers.CharField()
     acceptance = Choice("FactAcceptance", Acceptance)
-    gate = Choice("FactGate", GateState.values)
+    gate = Choice("MemoryGate", ("open", "quarantined"))
     valid_from = serializers.DateTimeField()
     valid_to = serializers.DateTimeField(allow_null=True)
     supersedes = serializers.UUIDField(allow_null=True)

@@ -41,6 +41,11 @@ class RememberedOutput(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="Why `wait` left some without a vector, or empty.",
     )
+    quarantined = serializers.ListField(
+        child=serializers.UUIDField(),
+        help_text="Those that the gate holds back: stored, and not recalled until they"
+        " are validated.",
+    )
 
 
 class ScopeOutput(serializers.Serializer[Any]):
@@ -116,6 +121,7 @@ def remembered_output(remembered: Remembered) -> dict[str, Any]:
         "accepted": [str(record_id) for record_id in remembered.accepted],
         "pending": remembered.pending,
         "degraded": remembered.degraded,
+        "quarantined": sorted(map(str, remembered.quarantined)),
     }
 
 

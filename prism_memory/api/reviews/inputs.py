@@ -19,5 +19,6 @@ class DecideInput(NotedInput):
     decision = Choice("Ruling", Ruling)
     force = Flag(
         required=False,
-        help_text="Validate although rules match; needs operate as well.",
+        help_text="Validate although rules match. True needs operate, and no thread's key"
+        " has that right.",
     )

@@ -28,7 +28,7 @@ class ReviewOutput(serializers.Serializer[Any]):
     opened_at = serializers.DateTimeField()
     memory = MemoryOutput()
     fact = FactOutput(allow_null=True, help_text="Null where it is no fact.")
-    gate = serializers.CharField()
+    gate = Choice("MemoryGate", ("open", "quarantined"))
     gate_reason = serializers.CharField(allow_blank=True)
     markers = MarkerOutput(many=True)
 

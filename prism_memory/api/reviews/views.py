@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from prism_memory.api.base import ScopedView, grant_of
 from prism_memory.api.facts.views import REFUSALS
+from prism_memory.api.gate.inputs import check_force
 from prism_memory.api.memories.views import known_id
 from prism_memory.api.operations import Operation
 from prism_memory.api.reviews.inputs import DecideInput, ListReviewsInput
@@ -55,6 +56,5 @@ class DecideView(ScopedView):
 
     def post(self, request: Request, review_id: str) -> Response:
         memory, given = self.memory(request), self.body(request)
-        if given.get("force"):
-            grant_of(request).require(Permission.OPERATE)
+        check_force(given, grant_of(request))
         return Response(ruled_output(memory.facts.decide(known_id(review_id), **given)))

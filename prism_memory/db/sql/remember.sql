@@ -123,11 +123,13 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
                      ELSE record.gate_reason END,
                 CASE WHEN judged.anew OR record.text <> excluded.text
                      THEN excluded.gate_markers ELSE record.gate_markers END
-           FROM (SELECT record.gate_reason IN ('', 'injection', 'classifier')
+           FROM (SELECT (record.gate = 'open'
+                         OR record.gate_reason IN ('injection', 'classifier'))
                         AND (record.text <> excluded.text
                              OR (record.metadata <> excluded.metadata
-                                 AND excluded.gate_markers
-                                     @> '[{{"field": "metadata"}}]'::jsonb)) AS anew)
+                                 AND jsonb_path_exists(
+                                       excluded.gate_markers,
+                                       '$[*] ? (@.field == "metadata")'))) AS anew)
                 AS judged),
        source_id = excluded.source_id,
        ordinal = excluded.ordinal,
@@ -141,7 +143,8 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
                  IS DISTINCT FROM
                  (excluded.text, excluded.lexical_text, excluded.embed_text)
               OR (record.gate = 'open' AND record.metadata <> excluded.metadata
-                  AND excluded.gate_markers @> '[{{"field": "metadata"}}]'::jsonb)
+                  AND jsonb_path_exists(excluded.gate_markers,
+                                        '$[*] ? (@.field == "metadata")'))
          THEN %(at)s::timestamptz ELSE record.changed_at END,
        retired_at = NULL,
        version = record.version + 1

@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from prism_memory.gate.folding import fold_pattern
 from prism_memory.gate.values import Rule
 
 GAP: Final = r"""[ ,:;"'()>#|/\[\]{}=-]{1,4}"""
@@ -28,7 +27,6 @@ GAP: Final = r"""[ ,:;"'()>#|/\[\]{}=-]{1,4}"""
 WORD: Final = r"[^\W_]{1,24}"
 TOKEN: Final = re.compile(r"(?:[^ (\[]|\([^)]*\)|\[[^\]]*\])+")
 LITERAL: Final = re.compile(r"[^*?\\.\[ ]*")
-SHORTEST: Final = 3
 
 
 def rules(
@@ -43,7 +41,7 @@ def rules(
         words: What the names in capitals stand for: ``a|b c``.
     """
     return tuple(
-        Rule(id, pattern(phrase, words), note, needs=_needs(phrase, words))
+        Rule(id, pattern(phrase, words), note, starts=_starts(phrase, words))
         for phrase in phrases
     )
 
@@ -52,6 +50,10 @@ def pattern(phrase: str, words: Mapping[str, str]) -> str:
     """Return a phrase as a regular expression."""
     found, parted = r"\b", True
     for token in TOKEN.findall(phrase):
+        if token.startswith("!"):
+            behind = "" if parted else GAP
+            found += rf"(?!{behind}{_either(token[1:], words)}\b)"
+            continue
         if not parted and not token.startswith("~"):
             found += GAP
         part, parted = _part(token, words)
@@ -64,17 +66,19 @@ def _part(token: str, words: Mapping[str, str]) -> tuple[str, bool]:
     if token.startswith(".."):
         return f"(?:{WORD}{GAP}){{0,{int(token[2:])}}}?", True
     if token.startswith("~"):
-        return rf"\b[^.!?]{{0,{int(token[1:])}}}?\b", True
-    if token.startswith("!"):
-        return rf"(?!{_either(token[1:], words)}\b)", True
+        return rf"\b(?:[^.!?]|\.(?=\w)){{0,{int(token[1:])}}}?\b", True
     if token.startswith("["):
         return rf"(?:{_either(token[1:-1], words)}{GAP})?", True
     return _either(token, words), False
 
 
 def _either(token: str, words: Mapping[str, str]) -> str:
-    each = (one.replace("*", r"\w{0,12}") for one in _each(token, words))
-    return f"(?:{'|'.join(one.replace(' ', GAP) for one in each)})"
+    return f"(?:{'|'.join(_one(one, words) for one in _each(token, words))})"
+
+
+def _one(one: str, words: Mapping[str, str]) -> str:
+    named = (words.get(w, w.replace("*", r"\w{0,12}")) for w in one.split(" "))
+    return GAP.join(named)
 
 
 def _each(token: str, words: Mapping[str, str]) -> Iterator[str]:
@@ -85,16 +89,11 @@ def _each(token: str, words: Mapping[str, str]) -> Iterator[str]:
             yield one
 
 
-def _needs(phrase: str, words: Mapping[str, str]) -> tuple[str, ...]:
-    """Return how the words of the part begin that tells most of a phrase."""
-    best: tuple[str, ...] = ()
-    for token in TOKEN.findall(phrase):
-        if token[0] in ".~![":
-            continue
-        begins = tuple(
-            dict.fromkeys(LITERAL.match(one)[0] for one in _each(token, words))  # type: ignore[index] # it matches nothing too
-        )
-        length = min(map(len, begins))
-        if length >= SHORTEST and length > min(map(len, best), default=0):
-            best = begins
-    return tuple(map(fold_pattern, best))
+def _starts(phrase: str, words: Mapping[str, str]) -> tuple[str, ...]:
+    """Return how the first word of a phrase begins; nothing where that is open."""
+    first = TOKEN.findall(phrase)[0]
+    if first[0] in ".~![":
+        return ()
+    begins = (LITERAL.match(words.get(o, o)) for o in _each(first, words))
+    found = tuple(dict.fromkeys(begin[0] for begin in begins if begin))
+    return found if all(found) else ()

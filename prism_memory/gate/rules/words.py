@@ -38,4 +38,17 @@ ENGLISH: Final = {
     "|provide|put|write|fetch|type|list|dump|release|expose|tell",
     "TELL": "tell|telling|mention|mentioning|reveal|revealing|inform|informing|say"
     "|notify|notifying|disclose|let|alert|alerting|show",
+    "LATER": "from now on|from today on|from this moment|going forward|henceforth"
+    "|starting now|for all future|in all future|in future|in every reply|until further"
+    "|for all future conversations|in later sessions|for the rest of this conversation",
+    "SHOW": "reveal|print|show|repeat|output|leak|tell|tell me|translate|summarise"
+    "|summarize|give|dump|write|copy|encode|list|recite|spell|disclose|append|share"
+    "|display|post|expose|spell out",
+    "PROMPT": "prompt|system prompt|instructions|system message|guidelines"
+    "|system instructions|pre prompt|configuration|context window|developer message"
+    "|hidden rules",
+    "SNAKE": r"[a-z]{2,20}_[a-z_]{2,20}",
+    "NAME": r"[a-z]{2,20}",
+    "ADDRESS": r"[\w.-]{1,40}@[\w.-]{1,40}",
+    "NUMBER": r"\d[\d.,]{0,12}",
 }

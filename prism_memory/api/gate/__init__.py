@@ -1,0 +1,1 @@
+"""Hold a memory back, or let it through: ``quarantine`` and ``validate``."""
