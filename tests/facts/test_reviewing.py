@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
@@ -196,7 +197,7 @@ class TestSight:
         memory, seen, cursor = make_memory().facts, [], None
         while True:
             page = memory.reviews(limit=2, cursor=cursor)
-            seen += [review.fact.id for review in page]
+            seen += [review.item.id for review in page]
             if (cursor := page.next_cursor) is None:
                 break
             with pytest.raises(Invalid):
@@ -222,9 +223,7 @@ def test_of_two_people_who_decide_at_once_one_does() -> None:
         except Conflict as error:
             return error
 
-    done = together(
-        [lambda said=said: attempt(said) for said in ("accept", "reject") * 2]
-    )
+    done = together([partial(attempt, said) for said in ("accept", "reject") * 2])
     won = [one for one in done if not isinstance(one, Conflict)]
     assert len(won) == 1
     assert Review.objects.get().decision == won[0].decision

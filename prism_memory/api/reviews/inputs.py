@@ -19,6 +19,6 @@ class DecideInput(NotedInput):
     decision = Choice("Ruling", Ruling)
     force = Flag(
         required=False,
-        help_text="Validate although rules match. True needs operate, and no thread's key"
-        " has that right.",
+        help_text="Validate although rules match. True needs operate, and no thread's"
+        " key has that right.",
     )
