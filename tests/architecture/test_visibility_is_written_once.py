@@ -27,6 +27,8 @@ THROUGH_THE_RULE: Final = {
     "admin.content.visible_content",
     "admin.record_filters.RecordFilter.narrow",
     "admin.sharing.ShareForm._ids",
+    "facts.reviewing._described",
+    "facts.reviewing._waiting",
     "governance.export.read",
     "governance.lines.writing",
     "lifecycle.share._hold_shareable",
@@ -146,6 +148,7 @@ RAW_SQL: Final = {
     "retention.lock_due": "As due.",
     "retention.lowest": "As due.",
     "retention.oldest": "As due.",
+    "reviews.waiting": "Has {visible}.",
     "share.hold_shareable": "Has {visible}.",
     "share.shared": "Has {visible}.",
 }
