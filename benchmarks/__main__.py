@@ -21,6 +21,7 @@ MEANINGS = {
     "erasure": "how long it takes to erase an owner of many records",
     "growth": "recall in a fixed scope while the table around it grows",
     "row_security": "what row-level security costs recall",
+    "gate": "how well orders are told from harmless words that share theirs",
     "peers": "ours beside other memory systems, those that are installed",
 }
 

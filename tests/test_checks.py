@@ -203,7 +203,7 @@ def test_each_language_of_a_search_is_looked_at() -> None:
     assert ids(messages) == ["E004", "E004"]
 
 
-@pytest.mark.parametrize("key", ["REDACTOR", "IMPORTANCE_FROM", "API_RESOLVER"])
+@pytest.mark.parametrize("key", ["REDACTOR", "ENTITY_RESOLVER", "API_RESOLVER"])
 @pytest.mark.parametrize("path", ["nowhere.redact", "json.nothing", "json"])
 def test_a_path_that_leads_nowhere_is_named(key: str, path: str) -> None:
     (message,) = of_settings(**{key: path})
@@ -213,6 +213,11 @@ def test_a_path_that_leads_nowhere_is_named(key: str, path: str) -> None:
 
 def test_a_path_that_leads_somewhere_is_silent() -> None:
     assert not of_settings(REDACTOR="json.dumps", IMPORTANCE_FROM="json.dumps")
+
+
+@pytest.mark.parametrize("word", ["exact", "vectors", "off"])
+def test_a_word_that_stands_for_a_resolver_is_silent(word: str) -> None:
+    assert not of_settings(ENTITY_RESOLVER=word)
 
 
 # Embedders

@@ -3,14 +3,18 @@
 from prism_memory.facts.accept import Decided, accept
 from prism_memory.facts.archive import archive, unarchive
 from prism_memory.facts.assert_fact import assert_fact
+from prism_memory.facts.entities import get_entity, list_entities
 from prism_memory.facts.forget import forget_fact
 from prism_memory.facts.locking import Which
+from prism_memory.facts.merge import merge
 from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
+from prism_memory.facts.resolving import resolve
 from prism_memory.facts.retract import retract
 from prism_memory.facts.reviewing import decide, list_reviews
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
+from prism_memory.facts.unmerge import unmerge
 from prism_memory.facts.validate import validate_fact
 
 __all__ = [
@@ -25,14 +29,19 @@ __all__ = [
     "decide",
     "facts",
     "forget_fact",
+    "get_entity",
     "get_fact",
     "history",
+    "list_entities",
     "list_reviews",
+    "merge",
     "purge",
     "quarantine_fact",
+    "resolve",
     "retract",
     "supersede",
     "timeline",
     "unarchive",
+    "unmerge",
     "validate_fact",
 ]

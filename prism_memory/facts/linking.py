@@ -137,7 +137,9 @@ def _write(
     names: Mapping[MentionRole, Name],
     at: dt.datetime,
 ) -> None:
-    labels = {name.folded: name.label for name in reversed([*names.values()])}
+    labels: dict[str, str] = {}
+    for name in names.values():
+        labels.setdefault(name.folded, name.label)
     ids = ensure_entities(using=using, scope=scope, labels=labels, at=at)
     given = {
         "tenant": scope.tenant,

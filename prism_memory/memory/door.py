@@ -25,6 +25,7 @@ from prism_memory.db.tenancy import for_its_tenant
 from prism_memory.errors import Invalid, Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.claims import Facts
+from prism_memory.memory.entities import Entities
 from prism_memory.memory.erasing import Removing
 from prism_memory.memory.forgetting import Forgetting
 from prism_memory.memory.gating import Gating
@@ -158,6 +159,11 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
     def facts(self) -> Facts:
         """What is held to be true: ``memory.facts("Ada")``, and its verbs."""
         return Facts(self)
+
+    @property
+    def entities(self) -> Entities:
+        """Who and what facts speak of: ``memory.entities()``, and its verbs."""
+        return Entities(self)
 
     def remember(
         self,

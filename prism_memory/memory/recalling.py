@@ -104,8 +104,11 @@ class Recalling:
         counted = itertools.count(1)
 
         def search(text: str, hops: int) -> Recalled:
-            del hops  # facts, which share entities, are what can be widened by
-            each = {"deadline_seconds": clock.left(), "reinforce": False}
+            each = {
+                "deadline_seconds": clock.left(),
+                "reinforce": False,
+                "expand_hops": wider(question.expand_hops, hops),
+            }
             kept = {**options, **WITHOUT_USE, **each}  # whatever is usual there
             one = request(self.asker, text, top_k, kept)
             return self._masked(self._answer(one, deep_pass=next(counted)))
@@ -225,6 +228,14 @@ class Recalling:
         if space is None:
             return None
         return VectorLeg(space.id, space.identity.dimensions, space.indexed)
+
+
+def wider(asked: int, hops: int) -> int:
+    """Return by how many hops a pass is widened: as asked, or more (B403).
+
+    No further than asked where facts are linked to no entities.
+    """
+    return asked if settings.ENTITY_RESOLVER == "off" else max(asked, hops)
 
 
 def refuse(options: Mapping[str, Any], names: Iterable[str]) -> None:

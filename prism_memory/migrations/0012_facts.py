@@ -152,7 +152,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='entity',
-            index=models.Index(condition=models.Q(('merged_into__isnull', True), ('vector__isnull', False)), fields=['tenant', 'scope', 'space_id', 'id'], name='prism_memory_entity_roots'),
+            index=models.Index(condition=models.Q(('merged_into__isnull', True)), fields=['tenant', 'scope', 'id'], name='prism_memory_entity_roots'),
         ),
         migrations.AddIndex(
             model_name='entity',

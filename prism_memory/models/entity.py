@@ -71,9 +71,9 @@ class Entity(TenantModel):
                 condition=Q(merged_into__isnull=True),
             ),
             models.Index(
-                fields=["tenant", "scope", "space_id", "id"],
+                fields=["tenant", "scope", "id"],
                 name="prism_memory_entity_roots",
-                condition=Q(merged_into__isnull=True, vector__isnull=False),
+                condition=Q(merged_into__isnull=True),
             ),
         ]
 

@@ -29,6 +29,7 @@ from prism_memory.recall.question import CANDIDATES_AT_MOST, Question
 from prism_memory.recall.ranking import Pool, Ranked, rank
 from prism_memory.recall.sharing import check_share, own_hits, with_shared
 from prism_memory.recall.strengths import strengths_of
+from prism_memory.recall.widening import Widening
 from prism_memory.types import Recalled
 
 RERANKED_AT_LEAST: Final = 64
@@ -85,6 +86,8 @@ def recall(
         rows = max(rows, RERANKED_AT_LEAST)
     search = Search(using, reader, question, clock, rows, shared)
     pool, found = search.candidates(asked)
+    if question.is_widened:
+        found = search.widened(pool, found, asked[0])
     ranked = search.ranked(pool)
     with clock.step("choose"):
         chosen = choose(
@@ -186,6 +189,13 @@ class Search:
             with self.clock.step("integrity") as left, limited(self.using, left):
                 found = only_intact(self.using, self.reader, found)
         return found
+
+    def widened(self, pool: Pool, found: Found, asked: Asked) -> Found:
+        """Add what shares an entity, by the reader's own sight."""
+        widening = Widening(
+            self.using, self.reader, self.question, asked.leg, self.rows, self.clock
+        )
+        return widening.widen(pool, found)
 
     def ranked(self, pool: Pool) -> Ranked:
         """Fuse and score."""

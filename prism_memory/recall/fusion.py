@@ -17,6 +17,9 @@ SHARPNESS: Final[Mapping[str, float]] = {"vector": 1.0, "text": 2.0}
 """Power of a leg's relative score: above 1 the best stand out; 1 where none is named.
 Measured, see docs/benchmarks.md."""
 
+ABSOLUTE: Final = frozenset({"entity"})
+"""Legs whose scores mean the same in each answer: these are taken as they are."""
+
 Leg = Mapping[str, float]
 """The score that a leg has for each record, by the record's id."""
 
@@ -189,7 +192,7 @@ def weighted_convex(
         kind = leg.partition(".")[0]
         power = SHARPNESS.get(kind, 1.0)
         floor = min(scores.values()) if kind == "vector" else 0.0
-        span = max(scores.values()) - floor
+        span = max(scores.values()) - floor if kind not in ABSOLUTE else 1.0
         for record_id, score in scores.items():
             relative = max(score - floor, 0.0) / span if span > 0 else 1.0
             fused[record_id] = fused.get(record_id, 0.0) + weight * relative**power

@@ -39,5 +39,6 @@ def _method(ranks: dict[str, int]) -> str:
 
 def measured(row: Row) -> dict[str, Any]:
     """Return what the legs measured."""
-    scores = {"vector": row["cosine"], "bm25": row["bm25"]}
+    told = row.get("entity")
+    scores = {"vector": row["cosine"], "bm25": row["bm25"], "entity": told}
     return {name: score for name, score in scores.items() if score is not None}

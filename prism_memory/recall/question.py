@@ -6,17 +6,32 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from prism_memory.errors import Invalid
+from prism_memory.errors import Invalid, LimitExceeded
 from prism_memory.recall.blending import BLEND
-from prism_memory.types import Scoring, check_bool, check_finite, check_part
+from prism_memory.types import (
+    Scoring,
+    check_bool,
+    check_count,
+    check_finite,
+    check_part,
+)
 
 LEGS: Final = ("vector", "text", "recency")
 FUSIONS: Final = ("convex", "rrf", "blend")
 HYBRID: Final = ("vector", "text")
+WEIGHED: Final = (*LEGS, "entity")
+"""Legs that a caller may weigh; the last is asked by other options."""
 
-WEIGHTS: Final[Mapping[str, float]] = {"vector": 0.65, "text": 1.0, "recency": 0.35}
-"""What each leg counts in ``convex`` unless a caller says. Measured, but for recency;
-see docs/benchmarks.md."""
+MOST_HOPS: Final = 2
+
+WEIGHTS: Final[Mapping[str, float]] = {
+    "vector": 0.65,
+    "text": 1.0,
+    "recency": 0.35,
+    "entity": 0.5,
+}
+"""What each leg counts in ``convex`` unless a caller says. Measured, but for recency
+and entity; see docs/benchmarks.md."""
 
 CANDIDATES_PER_HIT: Final = 6
 CANDIDATES_AT_MOST: Final = 128
@@ -38,6 +53,7 @@ class Question:
 
     Raises:
         Invalid: A value is not acceptable; the error names it.
+        LimitExceeded: ``expand_hops`` is not 0, 1 or 2.
     """
 
     text: str
@@ -54,6 +70,8 @@ class Question:
     diversity: float | None = None
     multi_query: int = 1
     hyde: bool = False
+    expand_hops: int = 0
+    entity_match: bool = False
     message_range: int = 0
     explain: bool = False
     deadline_seconds: float | None = None
@@ -70,8 +88,9 @@ class Question:
             raise Invalid(message, field="fusion")
         check_weights(self.weights)
         check_part(self.scoring, Scoring, "scoring")
-        for name in ("trust_weighting", "hyde", "explain"):
+        for name in ("trust_weighting", "hyde", "entity_match", "explain"):
             check_bool(getattr(self, name), name)
+        check_hops(self.expand_hops)
         if self.context is not None:
             check_bool(self.context, "context")
         for name in ("rrf_k", "decay_days", "deadline_seconds"):
@@ -115,6 +134,11 @@ class Question:
         return self.is_worded and (self.multi_query > 1 or self.hyde)
 
     @property
+    def is_widened(self) -> bool:
+        """Whether facts are added that share an entity."""
+        return self.expand_hops > 0 or self.entity_match
+
+    @property
     def words_share(self) -> float:
         """Share of the words in ``blend``."""
         return BLEND if self.blend is None else self.blend
@@ -122,12 +146,13 @@ class Question:
     @property
     def weight_of(self) -> Mapping[str, float]:
         """What each leg that is asked counts: as given, or as measured."""
+        legs = (*self.asked, "entity") if self.is_widened else self.asked
         if self.fusion == "blend":
             shares = {"vector": 1 - self.words_share, "text": self.words_share}
-            return {leg: shares.get(leg, 0.0) for leg in self.asked}
+            return {leg: shares.get(leg, 0.0) for leg in legs}
         usual = WEIGHTS if self.weights is None and self.fusion == "convex" else {}
         given = usual if self.weights is None else self.weights
-        return {leg: given.get(leg, 1.0) for leg in self.asked}
+        return {leg: given.get(leg, 1.0) for leg in legs}
 
 
 def legs_of(given: str | Collection[str]) -> tuple[str, ...]:
@@ -158,12 +183,23 @@ def check_weights(weights: object) -> None:
         message = "weights must be a mapping of legs to numbers."
         raise Invalid(message, field="weights")
     for leg, weight in weights.items():
-        if leg not in LEGS:
-            message = f"weights must name some of {', '.join(LEGS)}."
+        if leg not in WEIGHED:
+            message = f"weights must name some of {', '.join(WEIGHED)}."
             raise Invalid(message, field="weights")
         if check_finite(weight, "weights") < 0:
             message = "weights must be at least 0."
             raise Invalid(message, field="weights")
+
+
+def check_hops(hops: object) -> None:
+    """Check by how many hops an answer is widened.
+
+    Raises:
+        LimitExceeded: It is no integer of 0..2.
+    """
+    if check_count(hops, "expand_hops") > MOST_HOPS:
+        message = f"expand_hops must be in 0..{MOST_HOPS}."
+        raise LimitExceeded(message, field="expand_hops")
 
 
 def check_positive(value: float | None, name: str) -> None:

@@ -18,6 +18,9 @@ from prism_memory.recall.question import Question
 
 Row = Mapping[str, Any]
 
+ENTITY: Final = "entity"
+"""The leg of what shares an entity: its name, and the column of its damping."""
+
 COLUMNS: Final = {
     "vector": ("vector_rank", "cosine"),
     "text": ("text_rank", "bm25"),
@@ -57,6 +60,35 @@ class Pool:
         if variant > 1:  # they were measured against other words
             rows = {i: {**row, "cosine": None, "bm25": None} for i, row in rows.items()}
         self.rows = {**rows, **self.rows}
+
+    def widen(self, rows: Mapping[str, Row], hops: int) -> None:
+        """Add facts that share an entity with what was found, best first.
+
+        One of a further hop scores less than all of a nearer one (B394). By the other
+        legs each is as something that stands beside: see ``by_score``.
+
+        Args:
+            hops: From what was found; 0 for what the question itself names.
+        """
+        ranks = self.ranks.setdefault(ENTITY, {})
+        scores = self.scores.setdefault(ENTITY, {})
+        damped = scoring.damping(hops)
+        self._compare({i: row for i, row in rows.items() if i not in self.rows})
+        for place, i in enumerate(rows):
+            ranks[i] = len(ranks) + 1
+            scores[i] = damped * (1 - place / len(rows) / 2)
+            self.rows[i] = {**rows[i], **self.rows.get(i, {}), ENTITY: damped}
+
+    def _compare(self, rows: Mapping[str, Row]) -> None:
+        """Let the vector leg, where it was asked, tell of what it did not find."""
+        if (scores := self.scores.get("vector")) is None:
+            return
+        least = min(scores.values(), default=0.0)
+        for i, row in rows.items():
+            if row["cosine"] is None:
+                self.unembedded.add(i)
+            else:
+                scores[i] = max(row["cosine"], least)
 
 
 def by_place(ranks: Mapping[str, int]) -> dict[str, float]:

@@ -31,6 +31,14 @@ TRUST_FACTORS: Final[Mapping[str, float]] = {
 """What a score is multiplied by, unless the setting of this name says otherwise."""
 
 
+def damping(hops: int) -> float:
+    """Return ``0.5 ** hops``: what so many hops from what was found count (B394).
+
+    Source: S3.
+    """
+    return float(0.5**hops)
+
+
 def recency(age_seconds: float | None, half_life_seconds: float | None) -> float:
     """Return ``2 ** (-age / half_life)``, 0..1 (B123).
 

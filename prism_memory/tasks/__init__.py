@@ -18,12 +18,18 @@ from prism_memory.signals import (
     erasure_wanted,
     export_wanted,
     indexing_wanted,
+    resolving_wanted,
     trace_wanted,
 )
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
 from prism_memory.tasks.rebuilding import rebuild
+from prism_memory.tasks.resolving import (
+    on_resolving_wanted,
+    resolve_entities,
+    sweep_entities,
+)
 from prism_memory.tasks.retaining import retain
 from prism_memory.tasks.sealing import seal
 from prism_memory.tasks.tracing import (
@@ -43,10 +49,12 @@ __all__ = [
     "prune_traces",
     "rebuild",
     "reinforce",
+    "resolve_entities",
     "retain",
     "seal",
     "sender",
     "sweep",
+    "sweep_entities",
     "sweep_erasures",
     "sweep_exports",
 ]
@@ -58,6 +66,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
     return {
         "prism-memory-sweep": {
             "task": sweep.name,
+            "schedule": seconds,
+            "options": {"expires": seconds, **queue()},
+        },
+        "prism-memory-sweep-entities": {
+            "task": sweep_entities.name,
             "schedule": seconds,
             "options": {"expires": seconds, **queue()},
         },
@@ -118,6 +131,9 @@ def connect() -> None:
     )
     erasure_wanted.connect(
         on_erasure_wanted, dispatch_uid="prism_memory.on_erasure_wanted"
+    )
+    resolving_wanted.connect(
+        on_resolving_wanted, dispatch_uid="prism_memory.on_resolving_wanted"
     )
     trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
     checks.register(check_broker)

@@ -31,6 +31,12 @@ from prism_memory.types.checks import (
     to_json,
 )
 from prism_memory.types.deep import DeepRecalled, Grade
+from prism_memory.types.entities import (
+    MERGED_AT_MOST,
+    EntityItem,
+    EntityPage,
+    MergedName,
+)
 from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, SourceRef
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
@@ -118,6 +124,7 @@ __all__ = [
     "JSON",
     "MAX",
     "MAX_ORDINAL",
+    "MERGED_AT_MOST",
     "METADATA_DEPTH",
     "NAME_BYTES",
     "NIL",
@@ -151,6 +158,8 @@ __all__ = [
     "DeepRecalled",
     "Derived",
     "EmbedderIdentity",
+    "EntityItem",
+    "EntityPage",
     "Entry",
     "Erased",
     "ErasedPage",
@@ -176,6 +185,7 @@ __all__ = [
     "Kind",
     "Lineage",
     "MentionRole",
+    "MergedName",
     "Neighbor",
     "Options",
     "Origin",

@@ -75,15 +75,16 @@ class Hit(Item):
 
     Args:
         score: Fused score, 0..1; higher is better.
-        method: The leg that found it: ``vector``, ``text``, ``recency``; ``hybrid``
-            for several, ``context`` for none: it stands beside one that was found.
+        method: The leg that found it: ``vector``, ``text``, ``recency``, ``entity``;
+            ``hybrid`` for several, ``context`` for none: it stands beside one that
+            was found.
         cosine: -1..1 to the query, or None when it has no vector.
         bm25: Full-text score, or None when it has no word of the question.
         ranks: Place in each leg that found it, from 1.
-        signals: What the score is made of, by name: ``vector``, ``bm25``, ``fused``,
-            and of ``similarity``, ``recency``, ``importance``, ``decay``, ``trust``
-            those that counted; after a reranker ``rerank``, its own score, and
-            ``ranked``, the score before it.
+        signals: What the score is made of, by name: ``vector``, ``bm25``, ``entity``
+            (1, and half as much for each hop), ``fused``, and of ``similarity``,
+            ``recency``, ``importance``, ``decay``, ``trust`` those that counted; after
+            a reranker ``rerank``, its own score, and ``ranked``, the score before it.
     """
 
     score: float = 0.0
@@ -184,7 +185,7 @@ class Recalled(Sequence[Hit]):
             did not.
         degraded: Why the answer is poorer than it could be, or empty.
         bounded: Some words are in too many rows to search them all: those were only
-            searched beside others.
+            searched beside others. Or an entity has more facts than are looked at.
         timings_ms: Milliseconds by step.
         trace_id: Of the trace that is kept of it, or None where none is.
         adjacent: What stands beside the hits, by sequence, when asked for.

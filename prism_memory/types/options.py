@@ -40,8 +40,9 @@ class Options(TypedDict, total=False):
             or a collection of these.
         fusion: ``convex`` mixes scores, ``rrf`` ranks, ``blend`` is cosine and the
             share of the question's words, without what stands around.
-        weights: By leg, 0 or more; a missing one counts 1. Of ``convex``, which takes
-            measured ones when None, and of ``rrf``, where all are equal then.
+        weights: By leg, ``entity`` too, 0 or more; a missing one counts 1. Of
+            ``convex``, which takes measured ones when None, and of ``rrf``, where all
+            are equal then.
         rrf_k: Rank offset of ``rrf``, above 0; 60 when None.
         blend: Share of the words in ``blend``, 0..1; 0.2 when None.
         context: Let what stands around a record speak for it. True unless the fusion
@@ -56,6 +57,9 @@ class Options(TypedDict, total=False):
         multi_query: Questions asked in all, this one and variants of it, 1..8.
         hyde: Search also for what is near a made-up answer.
         transformer: Alias of ``TRANSFORMERS``, which makes both; the setting when None.
+        expand_hops: Add facts that share an entity with facts that were found: 1, or
+            2 for facts that share one with these. 0: none. One query each.
+        entity_match: Add facts that speak of what the question names. One query more.
 
         message_range: Rows shown before and after each hit, 0..4. One query more.
         explain: Say of each hit why it is where it is. One query more.
@@ -94,6 +98,8 @@ class Options(TypedDict, total=False):
     multi_query: int | None
     hyde: bool
     transformer: str | None
+    expand_hops: int
+    entity_match: bool
 
     message_range: int | None
     explain: bool

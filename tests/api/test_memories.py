@@ -56,7 +56,12 @@ def test_an_empty_batch_stores_nothing(alice: Caller) -> None:
     answer = alice.post("memories", {"entries": []})
 
     assert answer.status_code == 201
-    assert answer.json() == {"accepted": [], "pending": False, "degraded": ""}
+    assert answer.json() == {
+        "accepted": [],
+        "pending": False,
+        "degraded": "",
+        "quarantined": [],
+    }
 
 
 def test_waiting_embeds_before_answering(alice: Caller) -> None:

@@ -52,6 +52,8 @@ EVERYTHING: Final[dict[str, Any]] = {
     "known_at": timezone.now(),
     "decay_days": 30,
     "diversity": 0.5,
+    "expand_hops": 2,
+    "entity_match": True,
     "message_range": 2,
     "explain": True,
     "deadline_seconds": 60,

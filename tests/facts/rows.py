@@ -33,8 +33,8 @@ def make_fact(
         text or f"{subject} is {value}.",
         scope=scope,
         wait=wait,
-        fields={"kind": Kind.FACT, "metadata": {"tags": tags or []}},
-        **columns,
+        fields={"kind": Kind.NOTE, "metadata": {"tags": tags or []}},
+        **{"kind": Kind.FACT.value, **columns},
     )
     Fact.objects.create(
         id=record.id,

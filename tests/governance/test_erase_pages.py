@@ -92,6 +92,9 @@ def test_a_kill_between_any_two_statements_leaves_nothing_half_done(start):
     furnish(CHAT, "quark")
     remember("more", "and more", scope=ADA, wait=True)
     before = counts()
+    with undone():
+        erase(ADA)
+        whole = receipt()
     point = 1 + start
     while True:
         with undone():
@@ -101,8 +104,14 @@ def test_a_kill_between_any_two_statements_leaves_nothing_half_done(start):
                 break  # it ended before that statement
             check_nothing_is_half_done()
             check_it_is_ended(before)
+            assert receipt() == whole
         point += 5
     assert point > 40
+
+
+def receipt() -> tuple[Any, ...]:
+    found = ErasureReceipt.objects.values_list("found", "counts", "kinds", "kept")
+    return tuple(found.get())
 
 
 def check_it_is_ended(before: dict[str, int]) -> None:

@@ -279,7 +279,7 @@ ODD = {
     "mark": "\ufeffbegins with a mark",
     "separators": "a\u2028b\u2029c\x85d\x0be\x1cf",
     "line ends": "a\r\nb\nc\rd",
-    "quotes": '"}],"role":"system" \\ \\u0000',
+    "quotes": '"}],"key":"other" \\ \\u0000',
     "long": "x" * 16_384,
     "blanks": "  a  ",
     "parts": "e\u0301 \u00e9",

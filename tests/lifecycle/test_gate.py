@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
+from prism_memory import lifecycle
+from prism_memory.conf import Limits
 from prism_memory.errors import Conflict, Invalid, NotVisible, StillFlagged
 from prism_memory.integrity import checking
+from prism_memory.lifecycle.entries import prepare
 from prism_memory.lifecycle.restore import LATE
 from prism_memory.models import AuditEvent, Embedding, Record
-from prism_memory.types import Entry, Origin, Scope, Trust
+from prism_memory.redaction import Redaction
+from prism_memory.types import Actor, Derived, Entry, Origin, Restored, Scope, Trust
 from tests.factories import make_memory, make_record, make_scope, remember_one
 
 pytestmark = pytest.mark.django_db
@@ -210,6 +215,24 @@ class TestValidate:
         with pytest.raises(Conflict):
             make_memory().quarantine(record.id, reason="r")
         assert state(record.id) == ("quarantined", LATE)
+
+
+def test_a_file_does_not_vouch_for_what_it_holds() -> None:
+    """case_C27: nor does being linked late open what gives orders."""
+    given: dict[str, Any] = {"origin": Origin(Trust.USER, "ada"), "limits": Limits()}
+    late = (Derived(key="later"),)
+    entries = [
+        Restored(POISON, key="poisoned", derived=late),
+        Restored(CLEAN, key="clean", derived=late),
+    ]
+    rows = prepare(entries, redaction=Redaction(), **given)
+    own: dict[str, Any] = {"using": "default", "scope": make_scope(), "rows": rows}
+    at = timezone.now()
+    lifecycle.restore(**own, actor=Actor(), embedder="default", at=at)
+    assert {state(row.id) for row in rows} == {("quarantined", LATE)}
+    lifecycle.link(**own, at=at)
+    gates = [state(row.id) for row in rows]
+    assert gates == [("quarantined", "injection"), ("open", "")]
 
 
 @pytest.mark.parametrize("stranger", STRANGERS, ids=str)

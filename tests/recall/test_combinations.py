@@ -45,6 +45,8 @@ VALUES: Final[dict[str, list[Any]]] = {
     "diversity": [0, 0.5, 1],
     "multi_query": [2, 4],
     "hyde": [True],
+    "expand_hops": [1, 2],
+    "entity_match": [True],
     "message_range": [1, 4],
     "explain": [True],
     "deadline_seconds": [60],

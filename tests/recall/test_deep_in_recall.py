@@ -18,6 +18,7 @@ from prism_memory.errors import (
 )
 from prism_memory.types import DeepRecalled, Grade, Scoring
 from tests.factories import make_memory, make_scope, remember, remember_one
+from tests.facts.rows import make_fact
 from tests.recall.providers import CONFIGURED, Judge, NotedEmbedder
 
 pytestmark = pytest.mark.django_db
@@ -323,3 +324,23 @@ def test_the_asynchronous_twin_takes_the_same_passes(judge: Judge) -> None:
     judge.asked.clear()
 
     assert async_to_sync(make_memory().adeep_recall)(HARD, 5) == wanted
+
+
+@pytest.mark.parametrize(("resolver", "wider"), [("exact", True), ("off", False)])
+def test_later_passes_take_a_hop_where_facts_have_entities(
+    settings: Any, resolver: str, *, wider: bool
+) -> None:
+    """B403: the first is never widened."""
+    make_fact("Bob", "zebra", text="Bob rides a zebra.")
+    near = make_fact("Bob", "Paris", text="He is at home there.")
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"ENTITY_RESOLVER": resolver}
+    judge: Any = backends.get_grader("judge")
+    judge.verdicts = [weak("zebra"), GOOD]
+
+    found = deep("Who was it before he rode that zebra, and when?", legs="text")
+
+    assert found.iterations == 2
+    (_, first), (_, second) = judge.asked
+    assert "He is at home there." not in first
+    assert ("He is at home there." in second) is wider
+    assert (near in [hit.id for hit in found]) is wider

@@ -44,6 +44,10 @@ READS: Final[Reads] = {
         deadline_seconds=60,
         reinforce=True,
     ),
+    "recall, over entities": lambda memory, _: memory.recall(
+        "tea", expand_hops=2, entity_match=True
+    ),
+    "entities": lambda memory, _: memory.entities(),
     "recall, shared": lambda memory, _: memory.recall(
         "tea", share_from_parent_thread_id="sharing", explain=True
     ),

@@ -37,6 +37,8 @@ BAD: list[tuple[str, Any]] = [
     ("multi_query", 99),
     ("hyde", 1),
     ("transformer", "nobody"),
+    ("expand_hops", 3),
+    ("entity_match", "yes"),
     ("message_range", 5),
     ("explain", "yes"),
     ("deadline_seconds", 0),

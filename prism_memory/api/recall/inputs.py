@@ -85,6 +85,7 @@ class WeightsInput(StrictInput):
     vector = Number(required=False)
     text = Number(required=False)
     recency = Number(required=False)
+    entity = Number(required=False)
 
 
 class ScoringInput(StrictInput):
@@ -199,6 +200,14 @@ class QuestionInput(StrictInput):
     )
     transformer = Alias(
         "TRANSFORMERS", required=False, allow_null=True, help_text="Empty: none."
+    )
+    expand_hops = Whole(
+        required=False,
+        help_text="Add facts that share an entity with those found, 1, or with these"
+        " in turn, 2; 0 when not given.",
+    )
+    entity_match = Flag(
+        required=False, help_text="Add facts that speak of what the question names."
     )
     deadline_seconds = Number(
         required=False,

@@ -23,7 +23,7 @@ from prism_memory.types import (
     TombstoneReason,
 )
 
-METHODS: Final = ("hybrid", "vector", "text", "recency", "context")
+METHODS: Final = ("hybrid", "vector", "text", "recency", "entity", "context")
 STRATEGIES: Final = ("exact", "index", "none")
 
 
@@ -111,7 +111,8 @@ class RecalledOutput(serializers.Serializer[Any]):
         allow_blank=True, help_text="Why the answer is poorer than it could be."
     )
     bounded = serializers.BooleanField(
-        help_text="Words that are in too many rows were only searched beside others."
+        help_text="Words that are in too many rows were only searched beside others,"
+        " or an entity has more facts than are looked at."
     )
     timings_ms = serializers.DictField(
         child=serializers.FloatField(), help_text="Milliseconds by step."

@@ -135,6 +135,18 @@ SELECT embedding.record_id
  ORDER BY embedding.record_id
    FOR UPDATE OF embedding {wait};
 
+-- name: unname_entities
+-- Takes the words out of those of some entities that no fact speaks of. Their id is no
+-- name that anybody gives, and theirs alone.
+UPDATE prism_memory_entity AS entity
+   SET name = entity.id::text, label = '', vector = NULL, space_id = NULL
+ WHERE entity.tenant = %(tenant)s::text
+   AND entity.id = ANY(%(entity_ids)s::uuid[])
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_mention AS mention
+          WHERE mention.tenant = entity.tenant AND mention.entity_id = entity.id
+         OFFSET 0);
+
 -- name: unmentioned
 -- Those of some entities that nothing speaks of, but facts and merged ones that are to be
 -- left out of account; with what each was merged into.

@@ -58,9 +58,15 @@ def unmentioned(
 def drop_unmentioned(
     *, using: str, tenant: str, ids: Collection[uuid.UUID]
 ) -> Counter[str]:
-    """Delete those of some entities that nothing speaks of; return rows by table."""
+    """Delete those of some entities that nothing speaks of; return rows by table.
+
+    One that others are merged into stays, to hold these together, without its name.
+    """
     counts: Counter[str] = Counter()
     gone = unmentioned(using=using, tenant=tenant, ids=ids)
+    if rest := set(ids) - gone:
+        given = {"tenant": tenant, "entity_ids": list(rest)}
+        queries.execute(using, named("erasure")["unname_entities"], given)
     if not gone:
         return counts
     merges = Q(entity_id__in=gone) | Q(into_id__in=gone)
