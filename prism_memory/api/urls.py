@@ -8,6 +8,12 @@ from prism_memory.api.audit.views import AuditView
 from prism_memory.api.base import UnknownView
 from prism_memory.api.corrections.views import CorrectionView
 from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
+from prism_memory.api.entities.views import (
+    EntitiesView,
+    EntityView,
+    MergeView,
+    UnmergeView,
+)
 from prism_memory.api.erasures.views import (
     ErasurePreviewView,
     ErasuresView,
@@ -113,6 +119,14 @@ urlpatterns = [
     path("facts/<str:fact_id>/archive", ArchiveView.as_view(), name="fact-archive"),
     path(
         "facts/<str:fact_id>/unarchive", UnarchiveView.as_view(), name="fact-unarchive"
+    ),
+    path("entities", EntitiesView.as_view(), name="entities"),
+    path("entities/<str:entity_id>", EntityView.as_view(), name="entity"),
+    path("entities/<str:entity_id>/merge", MergeView.as_view(), name="entity-merge"),
+    path(
+        "entities/<str:entity_id>/unmerge",
+        UnmergeView.as_view(),
+        name="entity-unmerge",
     ),
     path("reviews", ReviewsView.as_view(), name="reviews"),
     path("reviews/<str:review_id>/decide", DecideView.as_view(), name="review-decide"),

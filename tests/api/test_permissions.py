@@ -47,6 +47,7 @@ class Row:
     again: int | None = None
 
 
+NOBODY = "0192f0c1-0000-7000-8000-000000000000"
 # It cites nothing: what cites something is in test_facts.py.
 CLAIM = {"subject": "Ada", "predicate": "likes", "value": "tea", "evidence": []}
 ROWS = {
@@ -88,6 +89,11 @@ ROWS = {
     ("fact-purge", "POST"): Row(Permission.GOVERN, 404),
     ("fact-archive", "POST"): Row(Permission.GOVERN, 404),
     ("fact-unarchive", "POST"): Row(Permission.GOVERN, 404),
+    ("entities", "GET"): Row(Permission.READ),
+    # No entity has a memory's id; see test_entities.py.
+    ("entity", "GET"): Row(Permission.READ, 404),
+    ("entity-merge", "POST"): Row(Permission.GOVERN, 404, {"into": NOBODY}),
+    ("entity-unmerge", "POST"): Row(Permission.GOVERN, 404),
     ("reviews", "GET"): Row(Permission.GOVERN),
     # No review has a memory's id; see test_reviews.py.
     ("review-decide", "POST"): Row(Permission.GOVERN, 404, {"decision": "accept"}),
@@ -110,9 +116,7 @@ ROWS = {
     ("retention-policy", "DELETE"): Row(Permission.GOVERN, 403),
     ("retention-preview", "GET"): Row(Permission.GOVERN, 403),
     ("retention-runs", "GET"): Row(Permission.OPERATE, 403),
-    ("retention-runs", "POST"): Row(
-        Permission.OPERATE, 403, {"policy": "0192f0c1-0000-7000-8000-000000000000"}
-    ),
+    ("retention-runs", "POST"): Row(Permission.OPERATE, 403, {"policy": NOBODY}),
     # Also a source that is not there: it is told, and nothing changes.
     ("erasures", "POST"): Row(Permission.GOVERN, 202, {"source": "nothing"}),
     ("erasures", "GET"): Row(Permission.GOVERN),
