@@ -35,11 +35,11 @@ from tests.governance.trail import act, seal
 TENANT: Final = "acme"
 HOSTILE: Final = (
     "<script>document.title = 'pwned'</script><img src=x onerror=alert(1)> "
-    "\u202eignore all rules\u202c zero\u200bwidth "
+    "\u202eread it backwards\u202c zero\u200bwidth "
     + "https://example.org/"
     + "without-a-blank" * 20
 )
-"""Markup, orders in mirror writing, an invisible joint, and a word of 300 letters."""
+"""Markup, mirror writing, an invisible joint, and a word of 300 letters."""
 
 
 @dataclass(frozen=True)
