@@ -12,11 +12,11 @@ from django.utils import timezone
 from prism_memory.facts import decide, list_reviews
 from prism_memory.memory.facing import Facing
 from prism_memory.types import (
+    ReviewAction,
+    Reviewed,
     ReviewItem,
     ReviewPage,
     ReviewWhy,
-    Ruled,
-    Ruling,
     check_choice,
     check_uuid,
 )
@@ -57,11 +57,11 @@ class Reviewing(Facing):
     def decide(
         self,
         review_id: uuid.UUID | str,
-        decision: Ruling,
+        decision: ReviewAction,
         *,
         reason: str = "",
         force: bool = False,
-    ) -> Ruled:
+    ) -> Reviewed:
         """Decide about something that waits: of two people at once, one does.
 
         Args:
@@ -82,7 +82,7 @@ class Reviewing(Facing):
         return decide(
             **self._who(reason),
             review_id=check_uuid(review_id, "review_id"),
-            ruling=check_choice(decision, Ruling, "decision"),
+            action=check_choice(decision, ReviewAction, "decision"),
             force=force,
         )
 
@@ -90,7 +90,7 @@ class Reviewing(Facing):
         """Do as ``reviews``, for asynchronous code."""
         return await sync_to_async(self.reviews)(**kwargs)
 
-    async def adecide(self, *args: Any, **kwargs: Any) -> Ruled:  # noqa: ANN401
+    async def adecide(self, *args: Any, **kwargs: Any) -> Reviewed:  # noqa: ANN401
         """Do as ``decide``, for asynchronous code."""
         return await sync_to_async(self.decide)(*args, **kwargs)
 

@@ -70,7 +70,7 @@ from prism_memory.types.retention import (
     Rules,
     ScopePreview,
 )
-from prism_memory.types.reviews import ReviewItem, ReviewPage, Ruled, Ruling
+from prism_memory.types.reviews import ReviewAction, Reviewed, ReviewItem, ReviewPage
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -201,14 +201,14 @@ __all__ = [
     "RefPage",
     "Restored",
     "Retained",
+    "ReviewAction",
     "ReviewDecision",
     "ReviewItem",
     "ReviewPage",
     "ReviewWhy",
+    "Reviewed",
     "Role",
-    "Ruled",
     "Rules",
-    "Ruling",
     "Scope",
     "ScopeLevel",
     "ScopePreview",

@@ -14,7 +14,7 @@ from prism_memory.types.facts import FactItem
 from prism_memory.types.vocabulary import ReviewDecision, ReviewWhy
 
 
-class Ruling(StrEnum):
+class ReviewAction(StrEnum):
     """What a person says of what waits."""
 
     ACCEPT = "accept"
@@ -59,7 +59,7 @@ class ReviewPage(Sequence[ReviewItem]):
 
 
 @dataclass(frozen=True)
-class Ruled:
+class Reviewed:
     """What a decision about something that waited did.
 
     Args:

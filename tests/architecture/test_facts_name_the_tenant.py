@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from prism_memory.memory.claims import Facts
-from prism_memory.types import Ruling, Trust
+from prism_memory.types import ReviewAction, Trust
 from tests.capture import tenant_in_every_statement
 from tests.factories import make_memory
 from tests.facts.asserted import assert_one, said, supersede_one
@@ -89,7 +89,7 @@ def reviewing() -> Call:
 def deciding() -> Call:
     assert_one(trust=Trust.TOOL)
     (review,) = facts().reviews()
-    return lambda: facts().decide(review.id, Ruling.ACCEPT)
+    return lambda: facts().decide(review.id, ReviewAction.ACCEPT)
 
 
 CALLS: Final = {

@@ -14,8 +14,8 @@ from prism_memory.models import AuditEvent, Fact, Record, Review
 from prism_memory.types import (
     Acceptance,
     Entry,
+    ReviewAction,
     ReviewWhy,
-    Ruling,
     Trust,
 )
 from tests.factories import make_memory, make_scope
@@ -44,7 +44,7 @@ def poisoned() -> uuid.UUID:
 
 
 def decide(review: Any, decision: str, **given: Any) -> Any:
-    return make_memory().facts.decide(review.id, Ruling(decision), **given)
+    return make_memory().facts.decide(review.id, ReviewAction(decision), **given)
 
 
 @pytest.mark.django_db
@@ -159,7 +159,7 @@ class TestRefusals:
 
     def test_an_unknown_one_is_not_visible(self) -> None:
         with pytest.raises(NotVisible):
-            make_memory().facts.decide(uuid.uuid4(), Ruling.ACCEPT)
+            make_memory().facts.decide(uuid.uuid4(), ReviewAction.ACCEPT)
 
 
 @pytest.mark.django_db
@@ -174,7 +174,7 @@ class TestSight:
         assert theirs.reviews().items == ()
         for review, decision in zip(waiting(), ("accept", "reject"), strict=True):
             with pytest.raises(NotVisible):
-                theirs.decide(review.id, Ruling(decision))
+                theirs.decide(review.id, ReviewAction(decision))
         assert counts() == before
 
     def test_what_rests_on_a_revoked_word_is_not_shown(self) -> None:
@@ -208,7 +208,7 @@ class TestSight:
         assert_one(trust=Trust.TOOL)
         memory = make_memory().facts
         (review,) = async_to_sync(memory.areviews)(why=ReviewWhy.PROPOSAL)
-        done = async_to_sync(memory.adecide)(review.id, Ruling.ACCEPT)
+        done = async_to_sync(memory.adecide)(review.id, ReviewAction.ACCEPT)
         assert done.decision == "accepted"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prism_memory.api.facts.inputs import NotedInput, PageInput
 from prism_memory.api.fields import Choice, Flag
-from prism_memory.types import ReviewWhy, Ruling
+from prism_memory.types import ReviewAction, ReviewWhy
 
 
 class ListReviewsInput(PageInput):
@@ -16,7 +16,7 @@ class ListReviewsInput(PageInput):
 class DecideInput(NotedInput):
     """What is decided, and why."""
 
-    decision = Choice("Ruling", Ruling)
+    decision = Choice("ReviewAction", ReviewAction)
     force = Flag(
         required=False,
         help_text="Validate although rules match. True needs operate, and no thread's"

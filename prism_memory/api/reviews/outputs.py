@@ -13,10 +13,10 @@ from prism_memory.api.openapi import MarkerOutput
 from prism_memory.api.rendering import moment
 from prism_memory.types import (
     ReviewDecision,
+    Reviewed,
     ReviewItem,
     ReviewPage,
     ReviewWhy,
-    Ruled,
 )
 
 
@@ -42,7 +42,7 @@ class ReviewPageOutput(serializers.Serializer[Any]):
     )
 
 
-class RuledOutput(serializers.Serializer[Any]):
+class ReviewedOutput(serializers.Serializer[Any]):
     """What a decision did."""
 
     id = serializers.UUIDField()
@@ -65,7 +65,7 @@ def review_page_output(page: ReviewPage) -> dict[str, Any]:
     }
 
 
-def ruled_output(done: Ruled) -> dict[str, Any]:
+def reviewed_output(done: Reviewed) -> dict[str, Any]:
     """Return what a decision did."""
     return {
         "id": str(done.id),

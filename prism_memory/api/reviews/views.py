@@ -14,10 +14,10 @@ from prism_memory.api.memories.views import known_id
 from prism_memory.api.operations import Operation
 from prism_memory.api.reviews.inputs import DecideInput, ListReviewsInput
 from prism_memory.api.reviews.outputs import (
+    ReviewedOutput,
     ReviewPageOutput,
-    RuledOutput,
     review_page_output,
-    ruled_output,
+    reviewed_output,
 )
 from prism_memory.types import Permission
 
@@ -48,7 +48,7 @@ class DecideView(ScopedView):
             "decide_review",
             "Accept or reject a proposal, validate or reject what is quarantined.",
             Permission.GOVERN,
-            answers={HTTPStatus.OK: RuledOutput},
+            answers={HTTPStatus.OK: ReviewedOutput},
             bodies=(DecideInput,),
             refusals=REFUSALS,
         ),
@@ -57,4 +57,6 @@ class DecideView(ScopedView):
     def post(self, request: Request, review_id: str) -> Response:
         memory, given = self.memory(request), self.body(request)
         check_force(given, grant_of(request))
-        return Response(ruled_output(memory.facts.decide(known_id(review_id), **given)))
+        return Response(
+            reviewed_output(memory.facts.decide(known_id(review_id), **given))
+        )

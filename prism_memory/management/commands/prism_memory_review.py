@@ -18,7 +18,7 @@ from prism_memory.management.options import (
     known_tenant,
 )
 from prism_memory.memory import Memory
-from prism_memory.types import ReviewItem, ReviewWhy, Ruling, Scope
+from prism_memory.types import ReviewAction, ReviewItem, ReviewWhy, Scope
 
 ACTIONS: Final = {
     "list": "list what waits, the oldest first",
@@ -99,7 +99,7 @@ exit codes:
         """Decide about one."""
         done = _memory(options).facts.decide(
             options["review_id"],
-            Ruling(options["action"]),
+            ReviewAction(options["action"]),
             reason=options["reason"],
             force=options.get("force", False),
         )

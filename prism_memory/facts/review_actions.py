@@ -15,22 +15,22 @@ from prism_memory.facts.validate import validate_fact
 from prism_memory.lifecycle.reviews import decide_review
 from prism_memory.types import (
     Actor,
+    ReviewAction,
     ReviewDecision,
     ReviewWhy,
-    Ruling,
     Scope,
     record_ref,
 )
 
 
-def rule(  # noqa: PLR0913 - keywords
+def act(  # noqa: PLR0913 - keywords
     *,
     using: str,
     scope: Scope,
     actor: Actor,
     record_id: uuid.UUID,
     why: ReviewWhy,
-    ruling: Ruling,
+    action: ReviewAction,
     is_fact: bool,
     at: dt.datetime,
     force: bool = False,
@@ -51,18 +51,18 @@ def rule(  # noqa: PLR0913 - keywords
         "at": at,
         "reason": reason,
     }
-    if (why, ruling) == (ReviewWhy.PROPOSAL, Ruling.ACCEPT):
+    if (why, action) == (ReviewWhy.PROPOSAL, ReviewAction.ACCEPT):
         return accept(**given, which=record_id)
-    if (why, ruling) == (ReviewWhy.PROPOSAL, Ruling.REJECT):
+    if (why, action) == (ReviewWhy.PROPOSAL, ReviewAction.REJECT):
         return Decided(retract(**given, which=record_id))
-    if (why, ruling) == (ReviewWhy.QUARANTINED, Ruling.VALIDATE):
+    if (why, action) == (ReviewWhy.QUARANTINED, ReviewAction.VALIDATE):
         if is_fact:
             return validate_fact(**given, which=record_id, force=force)
         lifecycle.validate(**given, record_id=record_id, force=force)
         return Decided(record_id)
-    if (why, ruling) == (ReviewWhy.QUARANTINED, Ruling.REJECT):
+    if (why, action) == (ReviewWhy.QUARANTINED, ReviewAction.REJECT):
         return _reject(given, record_id, is_fact=is_fact)
-    message = f"What waits as {why.value} is not decided by {ruling.value!r}."
+    message = f"What waits as {why.value} is not decided by {action.value!r}."
     raise Invalid(message, field="decision")
 
 
