@@ -278,6 +278,31 @@ class Settings:
         maximum=5_000,
         limit=True,
     )
+    DECAY_BELOW = Setting(
+        0.0,
+        help="Facts of which less than this is retained are archived by the nightly"
+        " task; S3 takes 0.05. 0: none.",
+        minimum=0,
+        maximum=1,
+    )
+    DECAY_DAYS = Setting(
+        7.0,
+        help="Days in which a fact that nobody recalls fades to 37 %.",
+        minimum=0.1,
+        maximum=36_500,
+    )
+    FACT_CAPACITY = Setting(
+        -1,
+        help="Open facts that a scope holds; the least salient beyond are archived by"
+        " the nightly task. -1: any number.",
+        minimum=-1,
+        maximum=10_000_000,
+    )
+    SALIENCE: Setting[dict[str, float]] = Setting(
+        {},
+        help="Weights of a fact's salience in place of importance 0.6, quarantined 0.7,"
+        " foreign 0.2 and reinforcement 0, each 0..10.",
+    )
     EXPORT_STORAGE = Setting(
         "default",
         help="Alias of STORAGES that exports of whole scopes are written to; one that"

@@ -24,6 +24,7 @@ from prism_memory.errors import (
     LimitExceeded,
     Misconfigured,
 )
+from prism_memory.facts.salience import check_weights
 from prism_memory.gate import configured_rules
 from prism_memory.integrity import keyring
 from prism_memory.recall.options import check_values
@@ -51,6 +52,7 @@ def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
         *unknown_languages(),
         *unimportable(),
         *unusable_factors(),
+        *unusable_weights(),
         *unusable_defaults(),
         *unusable_keys(),
         *unknown_storage(),
@@ -157,6 +159,19 @@ def unusable_factors() -> Iterator[checks.CheckMessage]:
         yield checks.Error(
             f"{NAMESPACE}['TRUST_FACTORS'] cannot be used: {error}",
             id="prism_memory.E016",
+        )
+
+
+def unusable_weights() -> Iterator[checks.CheckMessage]:
+    weights: object = settings.SALIENCE
+    if not isinstance(weights, Mapping):
+        return  # what is no dict is reported as of another type
+    try:
+        check_weights(weights)
+    except Invalid as error:
+        yield checks.Error(
+            f"{NAMESPACE}['SALIENCE'] cannot be used: {error}",
+            id="prism_memory.E071",
         )
 
 

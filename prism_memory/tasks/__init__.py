@@ -21,6 +21,7 @@ from prism_memory.signals import (
     resolving_wanted,
     trace_wanted,
 )
+from prism_memory.tasks.decaying import fade
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
@@ -45,6 +46,7 @@ __all__ = [
     "drain",
     "erase",
     "export",
+    "fade",
     "keep_trace",
     "prune_traces",
     "rebuild",
@@ -88,6 +90,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
         "prism-memory-retain": {
             "task": retain.name,
             "schedule": crontab(hour="3", minute="37"),
+            "options": {"expires": 86_400.0, **queue()},
+        },
+        "prism-memory-decay": {
+            "task": fade.name,
+            "schedule": crontab(hour="2", minute="47"),
             "options": {"expires": 86_400.0, **queue()},
         },
         "prism-memory-sweep-erasures": {

@@ -127,3 +127,32 @@ WITH RECURSIVE chain(id) AS (
           WHERE former.tenant = member.tenant
             AND former.superseded_by = member.id) AS next)
 SELECT id FROM chain LIMIT %(rows)s::bigint;
+
+-- name: next_scope
+-- The next scope with facts that are open and not put aside.
+SELECT fact.scope_id
+  FROM prism_memory_fact AS fact
+ WHERE fact.tenant = %(tenant)s::text
+   AND fact.scope_id > %(after)s::uuid
+   AND fact.closed_at IS NULL AND fact.archived_at IS NULL
+ ORDER BY fact.scope_id
+ LIMIT 1;
+
+-- name: standings
+-- What a fact's salience is made of, page by page. No words.
+SELECT fact.id, fact.provenance, record.importance, record.gate,
+       extract(epoch FROM %(at)s::timestamptz
+               - coalesce(recalled.last_recalled_at, record.created_at)) / 86400 AS days,
+       coalesce(recalled.strength, 1) AS strength,
+       coalesce(recalled.recalls, 0) AS recalls
+  FROM prism_memory_fact AS fact
+  JOIN prism_memory_record AS record
+    ON record.tenant = fact.tenant AND record.id = fact.id
+  LEFT JOIN prism_memory_reinforcement AS recalled
+    ON recalled.tenant = fact.tenant AND recalled.record_id = fact.id
+ WHERE fact.tenant = %(tenant)s::text
+   AND fact.scope_id = %(scope_id)s::uuid
+   AND fact.id > %(after)s::uuid
+   AND fact.closed_at IS NULL AND fact.archived_at IS NULL
+ ORDER BY fact.id
+ LIMIT %(rows)s::bigint;
