@@ -205,6 +205,63 @@ class Settings:
         choices=("off", "events", "content"),
     )
 
+    CONFLICTS = Setting(
+        "on",
+        help="Compare each facts.remember with the facts it may repeat or replace;"
+        " off: store it, whatever stands there.",
+        choices=("on", "off"),
+    )
+    CONFLICT_HOT = Setting(
+        0.95,
+        help="Raw cosine from which a claim repeats the nearest.",
+        minimum=0,
+        maximum=1,
+    )
+    CONFLICT_NEAR = Setting(
+        0.85,
+        help="Raw cosine from which it does, unless its words tell of a change.",
+        minimum=0,
+        maximum=1,
+    )
+    CONFLICT_COLD = Setting(
+        0.4,
+        help="Raw cosine up to which a claim has nothing to do with the nearest.",
+        minimum=0,
+        maximum=1,
+    )
+    CONFLICT_PACKS: Setting[tuple[str, ...]] = Setting(
+        (
+            "prism_memory.facts.conflict.packs.en.PACK",
+            "prism_memory.facts.conflict.packs.de.PACK",
+            "prism_memory.facts.conflict.packs.fr.PACK",
+            "prism_memory.facts.conflict.packs.es.PACK",
+        ),
+        help="Dotted paths of the languages whose words tell of a change.",
+    )
+    CONFLICT_DAYS = Setting(
+        7,
+        help="Days after which a conflict that nobody settled lapses, and both stay.",
+        minimum=1,
+        maximum=3_650,
+    )
+    CONFLICT_JUDGES: Setting[dict[str, dict[str, Any]]] = Setting(
+        {}, help="Judges of conflicts by alias, as RERANKERS."
+    )
+    CONFLICT_JUDGE: Setting[str] = Setting(
+        "", help="Alias of the judge that pending conflicts are put to; empty: none."
+    )
+    JUDGE_SECONDS = Setting(
+        20.0,
+        help="Longest wait for one verdict on a conflict; then it waits on.",
+        minimum=0.1,
+        maximum=600,
+    )
+    AUTO_PROMOTE_SYNTHESIZED = Setting(
+        default=False,
+        help="Let what a model extracted, reflected or induced through the gate, where"
+        " its words are clean.",
+    )
+
     TOP_K = Setting(5, help="Hits of one recall.", minimum=0, maximum=32, limit=True)
     MESSAGE_RANGE = Setting(
         0, help="Neighbours shown beside a hit.", minimum=0, maximum=4, limit=True

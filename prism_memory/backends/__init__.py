@@ -14,9 +14,11 @@ from prism_memory.backends.base import (
     embed,
 )
 from prism_memory.backends.graders import Grader, grade_passages
+from prism_memory.backends.judges import ConflictJudge, judge_conflict
 from prism_memory.backends.registry import (
     get_embedder,
     get_grader,
+    get_judge,
     get_reranker,
     get_transformer,
 )
@@ -27,6 +29,7 @@ __all__ = [
     "MAX_BATCH",
     "MAX_DIMENSIONS",
     "CheckedTransformer",
+    "ConflictJudge",
     "Embedder",
     "Grader",
     "QueryTransformer",
@@ -35,8 +38,10 @@ __all__ = [
     "embed",
     "get_embedder",
     "get_grader",
+    "get_judge",
     "get_reranker",
     "get_transformer",
     "grade_passages",
+    "judge_conflict",
     "rerank_scores",
 ]

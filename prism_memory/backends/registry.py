@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 
 from prism_memory.backends.base import Embedder
 from prism_memory.backends.graders import Grader
+from prism_memory.backends.judges import ConflictJudge
 from prism_memory.backends.reranking import Reranker
 from prism_memory.backends.transformers import QueryTransformer
 from prism_memory.conf import NAMESPACE, settings
@@ -136,6 +137,7 @@ _embedders: Final = Registry("EMBEDDERS", Embedder)  # type: ignore[type-abstrac
 _rerankers: Final = Registry("RERANKERS", Reranker)  # type: ignore[type-abstract]
 _transformers: Final = Registry("TRANSFORMERS", QueryTransformer)  # type: ignore[type-abstract]
 _graders: Final = Registry("GRADERS", Grader)  # type: ignore[type-abstract]
+_judges: Final = Registry("CONFLICT_JUDGES", ConflictJudge)  # type: ignore[type-abstract]
 
 
 def get_embedder(alias: str = "default") -> Embedder:
@@ -175,3 +177,12 @@ def get_grader(alias: str) -> Grader:
         Misconfigured: See ``get_embedder``.
     """
     return _graders.get(alias)
+
+
+def get_judge(alias: str) -> ConflictJudge:
+    """Return the judge of conflicts of ``alias``, as ``get_embedder`` does.
+
+    Raises:
+        Misconfigured: See ``get_embedder``.
+    """
+    return _judges.get(alias)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.core import checks
 
+from prism_memory.checks.of_conflicts import check_conflicts
 from prism_memory.checks.of_databases import SCOPED, check_database
 from prism_memory.checks.of_providers import (
     check_embedders,
@@ -32,4 +33,5 @@ def register() -> None:
     checks.register(check_embedders)
     checks.register(check_providers)
     checks.register(check_traces)
+    checks.register(check_conflicts)
     checks.register(check_database, checks.Tags.database)

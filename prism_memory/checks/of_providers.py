@@ -19,6 +19,7 @@ PROVIDERS: Final[tuple[tuple[str, str, Callable[[str], Backend]], ...]] = (
     ("RERANKERS", "RERANKER", backends.get_reranker),
     ("TRANSFORMERS", "TRANSFORMER", backends.get_transformer),
     ("GRADERS", "GRADER", backends.get_grader),
+    ("CONFLICT_JUDGES", "CONFLICT_JUDGE", backends.get_judge),
 )
 """The setting of the aliases, that of the alias used, and what makes the backend."""
 

@@ -3,6 +3,7 @@
 from prism_memory.facts.accept import Decided, accept
 from prism_memory.facts.archive import archive, unarchive
 from prism_memory.facts.assert_fact import assert_fact
+from prism_memory.facts.conflicts import conflicts
 from prism_memory.facts.entities import get_entity, list_entities
 from prism_memory.facts.forget import forget_fact
 from prism_memory.facts.locking import Which
@@ -10,9 +11,11 @@ from prism_memory.facts.merge import merge
 from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
+from prism_memory.facts.remember import Outcome, remember_fact
 from prism_memory.facts.resolving import resolve
 from prism_memory.facts.retract import retract
 from prism_memory.facts.reviewing import decide, list_reviews
+from prism_memory.facts.settle import settle
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
 from prism_memory.facts.unmerge import unmerge
 from prism_memory.facts.validate import validate_fact
@@ -20,12 +23,14 @@ from prism_memory.facts.validate import validate_fact
 __all__ = [
     "Decided",
     "OnUnaccepted",
+    "Outcome",
     "Superseded",
     "Wanted",
     "Which",
     "accept",
     "archive",
     "assert_fact",
+    "conflicts",
     "decide",
     "facts",
     "forget_fact",
@@ -37,8 +42,10 @@ __all__ = [
     "merge",
     "purge",
     "quarantine_fact",
+    "remember_fact",
     "resolve",
     "retract",
+    "settle",
     "supersede",
     "timeline",
     "unarchive",

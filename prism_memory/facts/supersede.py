@@ -15,7 +15,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import FactKeyInUse, Invalid, NotAccepted, NotVisible
 from prism_memory.facts.assert_fact import is_key_in_use
 from prism_memory.facts.locking import Locked, Which, change_record, lock_fact
-from prism_memory.facts.writing import Prepared, cite, made_key, write
+from prism_memory.facts.writing import Prepared, cite, write
 from prism_memory.lifecycle.reviews import decide_review
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
@@ -244,4 +244,4 @@ def _write(  # noqa: PLR0913 - what the verb has, once
 def _key(old: Locked, prepared: Prepared, *, waits: bool) -> str:
     if prepared.named:
         return prepared.key
-    return made_key(prepared.claim) if waits else old.fact.key
+    return prepared.key if waits else old.fact.key

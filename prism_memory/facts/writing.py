@@ -14,6 +14,7 @@ from prism_memory import access, lifecycle
 from prism_memory.access import Reader
 from prism_memory.conf import Limits
 from prism_memory.errors import Invalid, NotVisible
+from prism_memory.facts.conflict import folded_sha256
 from prism_memory.facts.linking import link
 from prism_memory.facts.naming import fold
 from prism_memory.lifecycle.columns import gate_of
@@ -207,6 +208,7 @@ def _insert(
         folded_subject=fold(claim.subject),
         predicate=claim.predicate,
         value=claim.value,
+        folded_sha256=folded_sha256(claim.statement),
         confidence=claim.confidence,
         provenance=claim.provenance,
         principal=claim.principal,

@@ -21,6 +21,7 @@ from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.lifecycle.evidence import lock_facts, loss_of, unlink
+from prism_memory.lifecycle.own_words import own_words
 from prism_memory.lifecycle.registry import tables_of_record
 from prism_memory.lifecycle.tombstones import (
     MOST_DISTANCE,
@@ -113,7 +114,7 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
     longer what goes; one that would cite nothing goes in any case.
 
     Args:
-        ids: Of records, in whatever scope.
+        ids: Of records, in whatever scope; of facts, their bare words go with them.
         capped: Refuse a closure over the caps, and note each root of each ref. What
             may be much notes the nearest root only.
         most_refs: Roots and derived, where it is capped.
@@ -124,6 +125,7 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
         LimitExceeded: The closure is over the caps, and nothing was done.
     """
     given: dict[str, Any] = {"using": using, "tenant": tenant}
+    ids = {*ids, *own_words(**given, ids=ids)}
     loss = loss_of(**given, ids=ids)
     if capped:
         loss.check(most_refs=most_refs, most_distance=MOST_DISTANCE)

@@ -35,6 +35,9 @@ class Fact(TenantModel):
     folded_subject = NameField(default="", blank=True)
     predicate = NameField(default="", blank=True)
     value = models.TextField(default="", blank=True)
+    folded_sha256 = models.BinaryField(
+        default=b"", help_text="Of its words: what duplicates are found by."
+    )
     confidence = models.FloatField(null=True, blank=True)
     provenance = models.TextField(choices=ProvenanceChoice, default="", blank=True)
     principal = models.TextField(choices=PrincipalChoice, default="user")
@@ -90,6 +93,10 @@ class Fact(TenantModel):
                 fields=["tenant", "folded_subject", "scope", "id"],
                 name="prism_memory_fact_by_subject",
                 condition=~Q(folded_subject=""),
+            ),
+            models.Index(
+                fields=["tenant", "scope", "folded_sha256"],
+                name="prism_memory_fact_by_words",
             ),
             models.Index(
                 fields=["tenant", "supersedes"],

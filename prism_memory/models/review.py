@@ -109,6 +109,11 @@ class ConflictDecision(TenantModel):
                 fields=["tenant", "fact"], name="prism_memory_conflict_of_fact"
             ),
             models.Index(
+                fields=["tenant", "scope", "id"],
+                name="prism_memory_conflict_waiting",
+                condition=Q(verdict="pending", settled_at__isnull=True),
+            ),
+            models.Index(
                 fields=["tenant", "next_try_at", "id"],
                 name="prism_memory_conflict_queue",
                 condition=Q(verdict="pending", settled_at__isnull=True),

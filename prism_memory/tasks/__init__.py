@@ -25,6 +25,7 @@ from prism_memory.tasks.decaying import fade
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
+from prism_memory.tasks.judging import judge_pending
 from prism_memory.tasks.rebuilding import rebuild
 from prism_memory.tasks.resolving import (
     on_resolving_wanted,
@@ -47,6 +48,7 @@ __all__ = [
     "erase",
     "export",
     "fade",
+    "judge_pending",
     "keep_trace",
     "prune_traces",
     "rebuild",
@@ -91,6 +93,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "task": retain.name,
             "schedule": crontab(hour="3", minute="37"),
             "options": {"expires": 86_400.0, **queue()},
+        },
+        "prism-memory-judge-conflicts": {
+            "task": judge_pending.name,
+            "schedule": crontab(minute="*/10"),
+            "options": {"expires": 600.0, **queue()},
         },
         "prism-memory-decay": {
             "task": fade.name,

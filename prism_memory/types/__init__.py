@@ -30,6 +30,13 @@ from prism_memory.types.checks import (
     check_wish,
     to_json,
 )
+from prism_memory.types.conflicts import (
+    ConflictItem,
+    ConflictPage,
+    DecidedFact,
+    Ruling,
+    Settled,
+)
 from prism_memory.types.deep import DeepRecalled, Grade
 from prism_memory.types.entities import (
     MERGED_AT_MOST,
@@ -147,6 +154,8 @@ __all__ = [
     "Candidate",
     "Claim",
     "Closing",
+    "ConflictItem",
+    "ConflictPage",
     "ConflictStage",
     "ConflictZone",
     "Consent",
@@ -155,6 +164,7 @@ __all__ = [
     "ConsentScope",
     "ConsentSource",
     "Corrected",
+    "DecidedFact",
     "DeepRecalled",
     "Derived",
     "EmbedderIdentity",
@@ -209,11 +219,13 @@ __all__ = [
     "Reviewed",
     "Role",
     "Rules",
+    "Ruling",
     "Scope",
     "ScopeLevel",
     "ScopePreview",
     "Scoring",
     "Sensitivity",
+    "Settled",
     "Share",
     "SharePage",
     "SourceRef",

@@ -27,6 +27,9 @@ THROUGH_THE_RULE: Final = {
     "admin.content.visible_content",
     "admin.record_filters.RecordFilter.narrow",
     "admin.sharing.ShareForm._ids",
+    "facts.conflicts.conflicts",
+    "facts.judging.read_texts",
+    "facts.standing.standing",
     "facts.entities._groups",
     "facts.reading._rows",
     "facts.reviewing._described",
@@ -62,6 +65,7 @@ AROUND_THE_RULE: Final = {
     "facts.closing.close": "Changes a row that its verb has locked.",
     "facts.locking.change_record": "As closing.close.",
     "governance.erasure.entities.drop_unmentioned": "Entities and merges; no records.",
+    "facts.settle._require_versions": "Versions of what is locked; shows no row.",
     "governance.erasure.foresee._Looking._rows": "Counts what would go; no row shown.",
     "governance.erasure.leftovers._counted": "Counts what is left; shows no row.",
     "governance.erasure.leftovers._of_scope": "Ids of scopes; no records.",
@@ -89,6 +93,9 @@ AROUND_THE_RULE: Final = {
 
 RAW_SQL: Final = {
     "access.held": "Whether a fact under a hold rests on a row; a part of others.",
+    "removal.own_words": "Ids of what goes with facts.",
+    "conflicts.standing": "Has {visible}.",
+    "conflicts.waiting": "Has {visible}.",
     "admin.count_records": "Counts a scope's rows for its governor; no content.",
     "admin.count_records_of_sources": "As count_records, by source.",
     "audit.unaccounted": "Whether what a deletion took is there; ids only.",

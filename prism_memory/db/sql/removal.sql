@@ -10,6 +10,17 @@ SELECT record.id
    AND record.scope_id = %(scope_id)s::uuid
    AND record.id = ANY(%(record_ids)s::uuid[]);
 
+-- name: own_words
+-- The bare words that some facts were remembered by: a note with the fact's id for a key.
+SELECT note.id
+  FROM prism_memory_evidence AS cited
+  JOIN prism_memory_record AS note
+    ON note.tenant = cited.tenant AND note.id = cited.record_id
+ WHERE cited.tenant = %(tenant)s::text
+   AND cited.fact_id = ANY(%(record_ids)s::uuid[])
+   AND note.kind = 'note'
+   AND note.key = cited.fact_id::text;
+
 -- name: lock_records
 -- Records in whatever scope. In the order of their keys, as by all who lock several,
 -- and all of them in one statement: else two could wait for each other.

@@ -18,9 +18,11 @@ from prism_memory.db.queries import composed, named
 from prism_memory.governance.erasure.entities import drop_unmentioned, mentioned
 from prism_memory.governance.erasure.target import Target
 from prism_memory.lifecycle.evidence import lock_facts, loss_of, unlink
+from prism_memory.lifecycle.own_words import own_words
 from prism_memory.lifecycle.removal import (
     announce_invalidation,
     delete_bodies,
+    held_records,
 )
 from prism_memory.types import NIL, Actor, Kind, TombstoneReason, record_ref
 
@@ -105,6 +107,8 @@ def remove_page(
         wait: For others' locks; else the first one raises.
     """
     given: dict[str, Any] = {"using": using, "tenant": target.tenant}
+    words = own_words(**given, ids=ids)
+    ids = [*ids, *(words - {*ids} - held_records(**given, ids=words))]
     loss = loss_of(**given, ids=ids)
     reached = _reached(using, target.tenant, loss.reached.refs)
     refs = [record_ref(row["id"]) for row in reached]

@@ -1,0 +1,19 @@
+"""What can be said of the rules by which claims are compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core import checks
+
+from prism_memory.errors import Misconfigured
+from prism_memory.facts.conflict.configured import configured_rules
+
+
+def check_conflicts(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Report thresholds that are out of order, and packs of words that are none."""
+    try:
+        configured_rules()
+    except Misconfigured as error:
+        return [checks.Error(str(error), id="prism_memory.E025")]
+    return []
