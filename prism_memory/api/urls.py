@@ -6,6 +6,7 @@ from django.urls import path, re_path
 
 from prism_memory.api.audit.views import AuditView
 from prism_memory.api.base import UnknownView
+from prism_memory.api.conflicts.views import ConflictsView, SettleView
 from prism_memory.api.corrections.views import CorrectionView
 from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
 from prism_memory.api.entities.views import (
@@ -40,6 +41,7 @@ from prism_memory.api.facts.views import (
     FactsView,
     FactView,
     HistoryView,
+    RememberFactView,
     SupersedeView,
     TimelineView,
 )
@@ -98,6 +100,7 @@ urlpatterns = [
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
     path("facts", FactsView.as_view(), name="facts"),
+    path("facts/remember", RememberFactView.as_view(), name="facts-remember"),
     path("facts/timeline", TimelineView.as_view(), name="facts-timeline"),
     path("facts/<str:fact_id>", FactView.as_view(), name="fact"),
     path("facts/<str:fact_id>/history", HistoryView.as_view(), name="fact-history"),
@@ -119,6 +122,12 @@ urlpatterns = [
     path("facts/<str:fact_id>/archive", ArchiveView.as_view(), name="fact-archive"),
     path(
         "facts/<str:fact_id>/unarchive", UnarchiveView.as_view(), name="fact-unarchive"
+    ),
+    path("conflicts", ConflictsView.as_view(), name="conflicts"),
+    path(
+        "conflicts/<str:conflict_id>/settle",
+        SettleView.as_view(),
+        name="conflict-settle",
     ),
     path("entities", EntitiesView.as_view(), name="entities"),
     path("entities/<str:entity_id>", EntityView.as_view(), name="entity"),

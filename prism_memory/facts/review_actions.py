@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from typing import Any
+from typing import Any, Final
 
 from prism_memory import audit, lifecycle
-from prism_memory.errors import Invalid
+from prism_memory.errors import Conflict, Invalid
 from prism_memory.facts.accept import Decided, accept
 from prism_memory.facts.forget import forget_fact
 from prism_memory.facts.retract import retract
+from prism_memory.facts.settle import settle
 from prism_memory.facts.validate import validate_fact
 from prism_memory.lifecycle.reviews import decide_review
+from prism_memory.models import ConflictDecision
 from prism_memory.types import (
     Actor,
     ReviewAction,
     ReviewDecision,
     ReviewWhy,
     Scope,
+    Verdict,
     record_ref,
 )
+
+SETTLED_AS: Final = {
+    ReviewAction.ADMIT: Verdict.ADMIT,
+    ReviewAction.DEDUP: Verdict.DEDUP,
+    ReviewAction.SUPERSEDE: Verdict.SUPERSEDE,
+}
 
 
 def act(  # noqa: PLR0913 - keywords
@@ -51,19 +60,45 @@ def act(  # noqa: PLR0913 - keywords
         "at": at,
         "reason": reason,
     }
-    if (why, action) == (ReviewWhy.PROPOSAL, ReviewAction.ACCEPT):
+    done: Decided | None = None
+    if why is ReviewWhy.PROPOSAL:
+        done = _propose(given, record_id, action)
+    elif why is ReviewWhy.QUARANTINED:
+        done = _judge(given, record_id, action, is_fact=is_fact, force=force)
+    elif verdict := SETTLED_AS.get(action):
+        done = _settle(given, record_id, verdict)
+    if done is None:
+        message = f"What waits as {why.value} is not decided by {action.value!r}."
+        raise Invalid(message, field="decision")
+    return done
+
+
+def _propose(
+    given: dict[str, Any], record_id: uuid.UUID, action: ReviewAction
+) -> Decided | None:
+    if action is ReviewAction.ACCEPT:
         return accept(**given, which=record_id)
-    if (why, action) == (ReviewWhy.PROPOSAL, ReviewAction.REJECT):
+    if action is ReviewAction.REJECT:
         return Decided(retract(**given, which=record_id))
-    if (why, action) == (ReviewWhy.QUARANTINED, ReviewAction.VALIDATE):
-        if is_fact:
-            return validate_fact(**given, which=record_id, force=force)
-        lifecycle.validate(**given, record_id=record_id, force=force)
-        return Decided(record_id)
-    if (why, action) == (ReviewWhy.QUARANTINED, ReviewAction.REJECT):
+    return None
+
+
+def _judge(
+    given: dict[str, Any],
+    record_id: uuid.UUID,
+    action: ReviewAction,
+    *,
+    is_fact: bool,
+    force: bool,
+) -> Decided | None:
+    if action is ReviewAction.REJECT:
         return _reject(given, record_id, is_fact=is_fact)
-    message = f"What waits as {why.value} is not decided by {action.value!r}."
-    raise Invalid(message, field="decision")
+    if action is not ReviewAction.VALIDATE:
+        return None
+    if is_fact:
+        return validate_fact(**given, which=record_id, force=force)
+    lifecycle.validate(**given, record_id=record_id, force=force)
+    return Decided(record_id)
 
 
 def _reject(given: dict[str, Any], record_id: uuid.UUID, *, is_fact: bool) -> Decided:
@@ -90,3 +125,24 @@ def _reject(given: dict[str, Any], record_id: uuid.UUID, *, is_fact: bool) -> De
         reason=given["reason"],
     )
     return Decided(record_id)
+
+
+def _settle(given: dict[str, Any], fact_id: uuid.UUID, verdict: Verdict) -> Decided:
+    """Settle the conflict that a claim waits for, about its nearest neighbour.
+
+    Raises:
+        Conflict: A judge was quicker; or see ``settle``.
+    """
+    rows = ConflictDecision.objects.using(given["using"]).filter(
+        tenant=given["scope"].tenant,
+        fact_id=fact_id,
+        verdict=Verdict.PENDING,
+        settled_at=None,
+    )
+    found = rows.order_by("-at", "-id").values_list("id", flat=True).first()
+    if found is None:
+        message = "The conflict is settled already."
+        raise Conflict(message, field="id")
+    done = settle(**given, decision_id=found, verdict=verdict)
+    replaced = done.verdict is Verdict.SUPERSEDE and not done.linked
+    return Decided(fact_id, replaced, done.linked)

@@ -103,6 +103,7 @@ def decide(
 
     A proposal is accepted, or rejected: retracted. What is quarantined is validated, or
     rejected: a fact is forgotten, any other record stays as it is, held back for good.
+    A conflict is settled, about the nearest neighbour: see ``settle``.
 
     Args:
         force: Validate although rules of the gate still match.

@@ -68,7 +68,9 @@ class Reviewing(Facing):
             review_id: Of ``ReviewItem``.
             decision: ``accept`` a proposal, ``validate`` what is quarantined, or
                 ``reject``: that retracts a proposal, forgets a quarantined fact, and
-                leaves any other record held back.
+                leaves any other record held back. A conflict is settled as ``admit``,
+                ``dedup`` or ``supersede``, about its nearest neighbour;
+                ``settle_conflict`` about another.
             reason: For the audit and the history; no text content.
             force: Validate although rules of the gate still match.
 

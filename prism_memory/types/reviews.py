@@ -15,11 +15,14 @@ from prism_memory.types.vocabulary import ReviewDecision, ReviewWhy
 
 
 class ReviewAction(StrEnum):
-    """What a person says of what waits."""
+    """What a person says of what waits; the last three of a conflict."""
 
     ACCEPT = "accept"
     REJECT = "reject"
     VALIDATE = "validate"
+    ADMIT = "admit"
+    DEDUP = "dedup"
+    SUPERSEDE = "supersede"
 
 
 @dataclass(frozen=True)

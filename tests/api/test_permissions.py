@@ -89,6 +89,12 @@ ROWS = {
     ("fact-purge", "POST"): Row(Permission.GOVERN, 404),
     ("fact-archive", "POST"): Row(Permission.GOVERN, 404),
     ("fact-unarchive", "POST"): Row(Permission.GOVERN, 404),
+    ("facts-remember", "POST"): Row(
+        Permission.WRITE, 201, {"text": "Ada likes tea"}, again=200
+    ),
+    ("conflicts", "GET"): Row(Permission.GOVERN),
+    # No conflict has a memory's id; see test_conflicts.py.
+    ("conflict-settle", "POST"): Row(Permission.GOVERN, 404, {"verdict": "admit"}),
     ("entities", "GET"): Row(Permission.READ),
     # No entity has a memory's id; see test_entities.py.
     ("entity", "GET"): Row(Permission.READ, 404),

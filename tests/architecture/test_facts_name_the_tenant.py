@@ -7,16 +7,18 @@ has an asynchronous twin, which does nothing of its own.
 from __future__ import annotations
 
 import inspect
+import uuid
 from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
 
 from prism_memory.memory.claims import Facts
-from prism_memory.types import ReviewAction, Trust
+from prism_memory.types import ReviewAction, Trust, Verdict
 from tests.capture import tenant_in_every_statement
 from tests.factories import make_memory
 from tests.facts.asserted import assert_one, said, supersede_one
+from tests.facts.near import planned
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +94,37 @@ def deciding() -> Call:
     return lambda: facts().decide(review.id, ReviewAction.ACCEPT)
 
 
+def remembering() -> Call:
+    return lambda: facts().remember("Ada lives in Porto")
+
+
+def remembering_again() -> Call:
+    again = remembering()
+    again()
+    return again
+
+
+def waiting() -> uuid.UUID:
+    """Let a claim wait beside another; return the conflict's id."""
+    with planned({"cello": 0.6}):
+        facts().remember("Ada lives in Porto")
+        return facts().remember_with_decision("Ada plays the cello").decision_id
+
+
+def waiting_beside() -> Call:
+    return lambda: waiting()
+
+
+def in_conflict() -> Call:
+    waiting()
+    return lambda: facts().conflicts()
+
+
+def settling() -> Call:
+    conflict_id = waiting()
+    return lambda: facts().settle_conflict(conflict_id, Verdict.SUPERSEDE)
+
+
 CALLS: Final = {
     "call": listing,
     "assert_fact": asserting,
@@ -110,6 +143,11 @@ CALLS: Final = {
     "unarchive": unarchiving,
     "reviews": reviewing,
     "decide": deciding,
+    "remember": remembering,
+    "remember, again": remembering_again,
+    "remember_with_decision": waiting_beside,
+    "conflicts": in_conflict,
+    "settle_conflict": settling,
 }
 """What makes a verb's facts, and then the call itself."""
 

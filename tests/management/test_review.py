@@ -12,6 +12,7 @@ from prism_memory.models import AuditEvent, Fact, Record
 from prism_memory.types import Trust
 from tests.factories import make_memory, remember_one
 from tests.facts.asserted import assert_one, values
+from tests.facts.near import planned
 from tests.management.conftest import Result
 from tests.tables import counts
 
@@ -87,6 +88,17 @@ def test_a_poisoned_text_is_shown_harmlessly_and_forced_by_an_operator(
     assert counts() == before
     assert review("validate", one["id"], "--force").code == 0
     assert Record.objects.get(id=record_id).gate == "open"
+
+
+def test_a_conflict_is_settled(review: Callable[..., Result]) -> None:
+    with planned({"cello": 0.6}):
+        for text in ("Ada lives in Porto", "Ada plays the cello"):
+            make_memory().facts.remember(text)
+    (one,) = waiting(review, "--why", "conflict")
+    assert review("settle", one["id"], "--verdict", "dedup").out.strip() == (
+        f"Review {one['id']}: settled."
+    )
+    assert Fact.objects.get(id=one["record"]).closing == "forgotten"
 
 
 def test_pages_go_on(review: Callable[..., Result]) -> None:

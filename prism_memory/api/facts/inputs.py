@@ -21,7 +21,7 @@ from prism_memory.api.fields import (
 from prism_memory.api.forgetting.inputs import ReasonInput
 from prism_memory.api.memories.inputs import check_reason
 from prism_memory.facts import OnUnaccepted
-from prism_memory.types import Principal, Sensitivity
+from prism_memory.types import Principal, Provenance, Sensitivity
 
 
 class NotedInput(ReasonInput):
@@ -85,6 +85,35 @@ class AssertInput(NotedInput):
     metadata = Object(required=False)
     principal = Choice("FactPrincipal", Principal, required=False)
     sensitivity = Choice("FactSensitivity", Sensitivity, required=False)
+
+
+class RememberFactInput(NotedInput):
+    """A claim in plain words, compared with what stands."""
+
+    text = Text()
+    subject = Text(required=False, allow_blank=True)
+    predicate = Text(required=False, allow_blank=True)
+    value = Text(required=False, allow_blank=True)
+    evidence = Several(
+        child=Identifier(),
+        required=False,
+        help_text="Memories in sight that it cites; the words themselves if none.",
+    )
+    key = Text(required=False)
+    valid_from = Moment(required=False, help_text="Now, if not given.")
+    valid_to = Moment(required=False, help_text="Exclusive; open if not given.")
+    confidence = Number(required=False, help_text="0 to 1.")
+    importance = Number(required=False, help_text="Clamped to 0 to 1.")
+    tags = Several(child=Text(), required=False)
+    metadata = Object(required=False)
+    principal = Choice("FactPrincipal", Principal, required=False)
+    sensitivity = Choice("FactSensitivity", Sensitivity, required=False)
+    provenance = Choice(
+        "FactProvenance",
+        Provenance,
+        required=False,
+        help_text="It can lower what the credentials are worth, never raise it.",
+    )
 
 
 class SupersedeInput(AssertInput):

@@ -13,6 +13,9 @@ from prism_memory.facts import Decided
 from prism_memory.types import (
     Acceptance,
     Closing,
+    ConflictStage,
+    ConflictZone,
+    DecidedFact,
     FactChange,
     FactItem,
     FactPage,
@@ -20,6 +23,7 @@ from prism_memory.types import (
     Provenance,
     Sensitivity,
     Trust,
+    Verdict,
 )
 
 IDS = ("supersedes", "superseded_by", "pending_supersedes")
@@ -93,6 +97,26 @@ class FactPageOutput(serializers.Serializer[Any]):
     )
 
 
+class RememberedFactOutput(serializers.Serializer[Any]):
+    """What became of a claim, and why."""
+
+    fact = StandingOutput(help_text="What stands: of a duplicate the one there was.")
+    verdict = Choice("FactVerdict", Verdict)
+    stage = Choice("ConflictStage", ConflictStage)
+    zone = Choice("ConflictZone", ConflictZone)
+    similarity = serializers.FloatField(
+        allow_null=True, help_text="Raw cosine of the nearest, -1 to 1."
+    )
+    reason = serializers.CharField(allow_blank=True)
+    quarantine_reason = serializers.CharField(allow_blank=True)
+    conflict = serializers.UUIDField(
+        allow_null=True, help_text="To be settled, where the verdict is pending."
+    )
+    target = serializers.UUIDField(
+        allow_null=True, help_text="The one it repeats, replaces or is to replace."
+    )
+
+
 class DecidedOutput(serializers.Serializer[Any]):
     """What a decision about a fact did."""
 
@@ -131,6 +155,22 @@ def fact_page_output(page: FactPage) -> dict[str, Any]:
     return {
         "items": [fact_output(found) for found in page.items],
         "next_cursor": page.next_cursor,
+    }
+
+
+def remembered_fact_output(done: DecidedFact) -> dict[str, Any]:
+    """Return what became of a claim."""
+    waits = done.verdict is Verdict.PENDING
+    return {
+        "fact": standing_output(done.fact),
+        "verdict": done.verdict.value,
+        "stage": done.stage.value,
+        "zone": done.zone.value,
+        "similarity": done.similarity,
+        "reason": done.reason,
+        "quarantine_reason": done.quarantine_reason,
+        "conflict": str(done.decision_id) if waits else None,
+        "target": None if done.target is None else str(done.target),
     }
 
 

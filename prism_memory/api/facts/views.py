@@ -11,6 +11,7 @@ from prism_memory.api.base import ScopedView
 from prism_memory.api.facts.inputs import (
     AssertInput,
     ListFactsInput,
+    RememberFactInput,
     SupersedeInput,
     TimelineInput,
     claim_of,
@@ -18,14 +19,16 @@ from prism_memory.api.facts.inputs import (
 from prism_memory.api.facts.outputs import (
     FactOutput,
     FactPageOutput,
+    RememberedFactOutput,
     StandingOutput,
     fact_output,
     fact_page_output,
+    remembered_fact_output,
     standing_output,
 )
 from prism_memory.api.memories.views import known_id
 from prism_memory.api.operations import Operation
-from prism_memory.types import Permission
+from prism_memory.types import Permission, Verdict
 
 REFUSALS = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.NOT_IMPLEMENTED)
 
@@ -60,6 +63,31 @@ class FactsView(ScopedView):
         subject, predicate, value, rest = claim_of(self.body(request))
         done = memory.facts.assert_fact(subject, predicate, value, **rest)
         return Response(standing_output(done), status=HTTPStatus.CREATED)
+
+
+class RememberFactView(ScopedView):
+    """Remember a claim in plain words."""
+
+    operations = {
+        "POST": Operation(
+            "remember_fact",
+            "Store a claim, unless what stands in this scope says it already.",
+            Permission.WRITE,
+            answers={
+                HTTPStatus.CREATED: RememberedFactOutput,
+                HTTPStatus.OK: RememberedFactOutput,
+            },
+            bodies=(RememberFactInput,),
+            refusals=REFUSALS,
+        ),
+    }
+
+    def post(self, request: Request) -> Response:
+        memory, given = self.memory(request), self.body(request)
+        done = memory.facts.remember_with_decision(given.pop("text"), **given)
+        known = done.verdict is Verdict.DEDUP
+        status = HTTPStatus.OK if known else HTTPStatus.CREATED
+        return Response(remembered_fact_output(done), status=status)
 
 
 class TimelineView(ScopedView):

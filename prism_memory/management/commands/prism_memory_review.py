@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.core.management.base import CommandParser
 
+from prism_memory.facts.review_actions import SETTLED_AS
 from prism_memory.management.command import MemoryCommand, os_actor, table
 from prism_memory.management.options import (
     add_actions,
@@ -25,6 +26,7 @@ ACTIONS: Final = {
     "accept": "accept a proposal",
     "reject": "retract a proposal, forget a quarantined fact, keep a record held back",
     "validate": "open the gate of what is quarantined",
+    "settle": "say what becomes of a claim that meets another, the nearest",
 }
 LEVELS: Final = ("owner", "agent", "thread")
 SHOWN: Final = ("id", "why", "opened", "kind", "trust", "rules", "text")
@@ -72,6 +74,12 @@ exit codes:
         actions["validate"].add_argument(
             "--force", action="store_true", help="Although rules match still."
         )
+        actions["settle"].add_argument(
+            "--verdict",
+            required=True,
+            choices=[verdict.value for verdict in SETTLED_AS],
+            help="Both stand; it is a duplicate; it replaces the other.",
+        )
         for action in (listing, *actions.values()):
             _add_scope(action)
             add_common(action)
@@ -99,7 +107,7 @@ exit codes:
         """Decide about one."""
         done = _memory(options).facts.decide(
             options["review_id"],
-            ReviewAction(options["action"]),
+            ReviewAction(options.get("verdict") or options["action"]),
             reason=options["reason"],
             force=options.get("force", False),
         )
