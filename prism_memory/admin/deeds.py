@@ -13,8 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from prism_memory import facts, lifecycle
 from prism_memory.admin import fitting
 from prism_memory.admin.items import Item
-from prism_memory.types import Acceptance, ReviewWhy, Verdict
-from prism_memory.types.reviews import Ruling
+from prism_memory.types import Acceptance, ReviewAction, ReviewWhy
 
 Given = Mapping[str, Any]
 """What every verb takes: ``using``, ``scope``, ``actor``, ``at``, ``reason``."""
@@ -80,29 +79,25 @@ def _rejects(item: Item) -> list[object]:
     return [_("The claim is retracted, and what derives from it is blocked.")]
 
 
-def _rule(ruling: Ruling, item: Item, given: Given, *, force: bool = False) -> None:
+def _decide(
+    action: ReviewAction, item: Item, given: Given, *, force: bool = False
+) -> None:
     """Decide about what waits: the floor sees to it that this happens once."""
     if item.review is None:
         return
-    facts.decide(**given, review_id=item.review.id, ruling=ruling, force=force)
+    facts.decide(**given, review_id=item.review.id, action=action, force=force)
 
 
 def _accept(item: Item, given: Given) -> None:
     if item.review is not None:
-        _rule(Ruling.ACCEPT, item, given)
+        _decide(ReviewAction.ACCEPT, item, given)
         return
     belief = item.acceptance == Acceptance.BELIEF
     facts.accept(**given, which=item.record.id, from_belief=belief)
 
 
 def _validate(item: Item, given: Given, *, force: bool = False) -> None:
-    _rule(Ruling.VALIDATE, item, given, force=force)
-
-
-def _settle(verdict: Verdict, item: Item, given: Given) -> None:
-    if item.conflict is None:
-        return
-    facts.settle(**given, decision_id=item.conflict.id, verdict=verdict)
+    _decide(ReviewAction.VALIDATE, item, given, force=force)
 
 
 def _quarantine(item: Item, given: Given) -> None:
@@ -135,7 +130,7 @@ DEEDS: Final[Mapping[str, Deed]] = {
         "r",
         fitting.no_reject,
         _rejects,
-        partial(_rule, Ruling.REJECT),
+        partial(_decide, ReviewAction.REJECT),
         danger=True,
     ),
     "validate": Deed(
@@ -169,7 +164,7 @@ DEEDS: Final[Mapping[str, Deed]] = {
         "b",
         fitting.no_settle,
         lambda _item: (),
-        partial(_settle, Verdict.ADMIT),
+        partial(_decide, ReviewAction.ADMIT),
     ),
     "replace": Deed(
         _("Replace"),
@@ -179,7 +174,7 @@ DEEDS: Final[Mapping[str, Deed]] = {
         "p",
         fitting.no_settle,
         lambda _item: [_("What may not be replaced yet stays in force until it may.")],
-        partial(_settle, Verdict.SUPERSEDE),
+        partial(_decide, ReviewAction.SUPERSEDE),
     ),
     "same": Deed(
         _("Same"),
@@ -191,7 +186,7 @@ DEEDS: Final[Mapping[str, Deed]] = {
         lambda _item: [
             _("The new one is forgotten, or replaces the old if better vouched for.")
         ],
-        partial(_settle, Verdict.DEDUP),
+        partial(_decide, ReviewAction.DEDUP),
         danger=True,
     ),
     "quarantine": Deed(

@@ -22,7 +22,7 @@ from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.facts.reading import latest, read_time
-from prism_memory.facts.ruling import rule
+from prism_memory.facts.review_actions import act
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import Fact, Review
 from prism_memory.recall import cursors
@@ -31,15 +31,15 @@ from prism_memory.recall.items import item
 from prism_memory.types import (
     Actor,
     ReadMode,
+    ReviewAction,
     ReviewDecision,
+    Reviewed,
     ReviewItem,
     ReviewPage,
     ReviewWhy,
-    Ruled,
     Scope,
     check_bool,
 )
-from prism_memory.types.reviews import Ruling
 
 
 @for_tenant
@@ -94,15 +94,16 @@ def decide(
     scope: Scope,
     actor: Actor,
     review_id: uuid.UUID,
-    ruling: Ruling,
+    action: ReviewAction,
     at: dt.datetime,
     force: bool = False,
     reason: str = "",
-) -> Ruled:
+) -> Reviewed:
     """Decide about something that waits in exactly ``scope``: once, by one person.
 
     A proposal is accepted, or rejected: retracted. What is quarantined is validated, or
     rejected: a fact is forgotten, any other record stays as it is, held back for good.
+    A conflict is settled, about the nearest neighbour: see ``settle``.
 
     Args:
         force: Validate although rules of the gate still match.
@@ -115,7 +116,7 @@ def decide(
         Invalid: What waits for that reason is not decided so.
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
-    if check_bool(force, "force") and ruling is not Ruling.VALIDATE:
+    if check_bool(force, "force") and action is not ReviewAction.VALIDATE:
         message = "Only a validation is forced."
         raise Invalid(message, field="force")
     with transaction.atomic(using=using):
@@ -124,13 +125,13 @@ def decide(
         review = _open_review(using, scope, review_id)
         record_id, why = review.record_id, ReviewWhy(review.why)
         facts = Fact.objects.using(using).filter(tenant=scope.tenant, id=record_id)
-        done = rule(
+        done = act(
             using=using,
             scope=scope,
             actor=actor,
             record_id=record_id,
             why=why,
-            ruling=ruling,
+            action=action,
             is_fact=facts.exists(),
             at=at,
             force=force,
@@ -138,7 +139,7 @@ def decide(
         )
         review = _rows(using, scope, review_id).get()
     decision = ReviewDecision(review.decision)
-    return Ruled(review_id, record_id, why, decision, done.replaced, done.waiting)
+    return Reviewed(review_id, record_id, why, decision, done.replaced, done.waiting)
 
 
 def _open_review(using: str, scope: Scope, review_id: uuid.UUID) -> Review:

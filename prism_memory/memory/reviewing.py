@@ -12,14 +12,14 @@ from django.utils import timezone
 from prism_memory.facts import decide, list_reviews
 from prism_memory.memory.facing import Facing
 from prism_memory.types import (
+    ReviewAction,
+    Reviewed,
     ReviewItem,
     ReviewPage,
     ReviewWhy,
-    Ruled,
     check_choice,
     check_uuid,
 )
-from prism_memory.types.reviews import Ruling
 
 
 class Reviewing(Facing):
@@ -57,18 +57,20 @@ class Reviewing(Facing):
     def decide(
         self,
         review_id: uuid.UUID | str,
-        decision: Ruling,
+        decision: ReviewAction,
         *,
         reason: str = "",
         force: bool = False,
-    ) -> Ruled:
+    ) -> Reviewed:
         """Decide about something that waits: of two people at once, one does.
 
         Args:
             review_id: Of ``ReviewItem``.
             decision: ``accept`` a proposal, ``validate`` what is quarantined, or
                 ``reject``: that retracts a proposal, forgets a quarantined fact, and
-                leaves any other record held back.
+                leaves any other record held back. A conflict is settled as ``admit``,
+                ``dedup`` or ``supersede``, about its nearest neighbour;
+                ``settle_conflict`` about another.
             reason: For the audit and the history; no text content.
             force: Validate although rules of the gate still match.
 
@@ -82,7 +84,7 @@ class Reviewing(Facing):
         return decide(
             **self._who(reason),
             review_id=check_uuid(review_id, "review_id"),
-            ruling=check_choice(decision, Ruling, "decision"),
+            action=check_choice(decision, ReviewAction, "decision"),
             force=force,
         )
 
@@ -90,7 +92,7 @@ class Reviewing(Facing):
         """Do as ``reviews``, for asynchronous code."""
         return await sync_to_async(self.reviews)(**kwargs)
 
-    async def adecide(self, *args: Any, **kwargs: Any) -> Ruled:  # noqa: ANN401
+    async def adecide(self, *args: Any, **kwargs: Any) -> Reviewed:  # noqa: ANN401
         """Do as ``decide``, for asynchronous code."""
         return await sync_to_async(self.decide)(*args, **kwargs)
 

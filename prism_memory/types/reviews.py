@@ -14,12 +14,15 @@ from prism_memory.types.facts import FactItem
 from prism_memory.types.vocabulary import ReviewDecision, ReviewWhy
 
 
-class Ruling(StrEnum):
-    """What a person says of what waits."""
+class ReviewAction(StrEnum):
+    """What a person says of what waits; the last three of a conflict."""
 
     ACCEPT = "accept"
     REJECT = "reject"
     VALIDATE = "validate"
+    ADMIT = "admit"
+    DEDUP = "dedup"
+    SUPERSEDE = "supersede"
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class ReviewPage(Sequence[ReviewItem]):
 
 
 @dataclass(frozen=True)
-class Ruled:
+class Reviewed:
     """What a decision about something that waited did.
 
     Args:
