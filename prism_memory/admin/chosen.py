@@ -26,8 +26,9 @@ from prism_memory.admin.readonly import actor
 from prism_memory.admin.tabs import tabs
 from prism_memory.admin.using import using
 from prism_memory.errors import LimitExceeded
+from prism_memory.lifecycle.evidence import loss_of_forgetting
 from prism_memory.lifecycle.removal import held_records
-from prism_memory.lifecycle.tombstones import MOST_REFS, closure, walk
+from prism_memory.lifecycle.tombstones import MOST_REFS, walk
 from prism_memory.models import Record, Scope
 from prism_memory.types import record_ids, record_ref
 
@@ -117,12 +118,11 @@ def _ids(given: Sequence[str]) -> list[uuid.UUID]:
 
 def _forgets(scope: Scope, ids: Sequence[uuid.UUID]) -> tuple[list[object], bool]:
     """Return what goes, or why it cannot."""
-    roots = [record_ref(one) for one in ids]
     try:
-        refs = closure(using=using(), tenant=scope.tenant, roots=roots)
+        loss = loss_of_forgetting(using=using(), tenant=scope.tenant, ids=ids)
     except LimitExceeded as error:
         return [error, _("So they cannot be forgotten here together.")], True
-    every = record_ids(refs)
+    every = record_ids(loss.reached.refs)
     kept = held_records(using=using(), tenant=scope.tenant, ids=every)
     more = len(every - kept - {*ids})
     goes = len({*ids} - kept)

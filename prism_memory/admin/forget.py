@@ -20,9 +20,9 @@ from prism_memory.admin.parts import Tool
 from prism_memory.admin.readonly import actor
 from prism_memory.admin.using import using
 from prism_memory.errors import LimitExceeded
+from prism_memory.lifecycle.evidence import loss_of_forgetting
 from prism_memory.lifecycle.governed import is_held
 from prism_memory.lifecycle.removal import held_records
-from prism_memory.lifecycle.tombstones import closure
 from prism_memory.models import LegalHold, Record
 from prism_memory.types import Forgotten, record_ids, record_ref
 
@@ -86,13 +86,13 @@ def _effect(record: Record) -> tuple[str, bool]:
     """Return what else goes, or why it cannot."""
     if is_held(using=using(), record=record):
         return str(_("A hold keeps it, so it cannot be forgotten.")), True
-    roots = [record_ref(record.id)]
+    tenant = record.tenant
     try:
-        refs = closure(using=using(), tenant=record.tenant, roots=roots)
+        loss = loss_of_forgetting(using=using(), tenant=tenant, ids=[record.id])
     except LimitExceeded as error:
         return f"{error} {_('So it cannot be forgotten here; erase it.')}", True
-    derived = record_ids(refs) - {record.id}
-    kept = held_records(using=using(), tenant=record.tenant, ids=derived)
+    derived = record_ids(loss.reached.refs) - {record.id}
+    kept = held_records(using=using(), tenant=tenant, ids=derived)
     return deletes(len(derived) - len(kept), len(kept)), False
 
 

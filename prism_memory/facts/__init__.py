@@ -13,6 +13,7 @@ from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
 from prism_memory.facts.remember import Outcome, remember_fact
 from prism_memory.facts.resolving import resolve
+from prism_memory.facts.restore import Back, restore
 from prism_memory.facts.retract import retract
 from prism_memory.facts.settle import settle
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
@@ -20,6 +21,7 @@ from prism_memory.facts.unmerge import unmerge
 from prism_memory.facts.validate import validate_fact
 
 __all__ = [
+    "Back",
     "Decided",
     "OnUnaccepted",
     "Outcome",
@@ -41,6 +43,7 @@ __all__ = [
     "quarantine_fact",
     "remember_fact",
     "resolve",
+    "restore",
     "retract",
     "settle",
     "supersede",

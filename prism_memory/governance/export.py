@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from django.db.models import Q, QuerySet
 
@@ -20,7 +22,7 @@ from prism_memory.governance.lines import Sight, writing
 from prism_memory.models import Record
 from prism_memory.recall import cursors
 from prism_memory.redaction import Redaction
-from prism_memory.types import SAID_KINDS, Actor, ExportPage, Scope
+from prism_memory.types import SAID_KINDS, Actor, ExportPage, Kind, Scope
 
 Place = tuple[int, uuid.UUID]
 Clock = Callable[[], float]
@@ -114,17 +116,20 @@ def read(
     rows: int,
     at: dt.datetime,
 ) -> list[Record]:
-    """Return the next records of one scope that an export may hold. Two queries.
+    """Return the next records of one scope that an export may hold.
+
+    Two queries, four with facts.
 
     Each stands where it stood at first, for ever. Those that were never moved are read
     first: one that moves between the two is then met twice, and shown once.
     """
     found: dict[uuid.UUID, Record] = {}
-    rule = visible(using=using, reader=sight.reader(scope, at))
-    # The rule has the scope too, but only so does the index give the order.
-    rule = rule.filter(tenant=scope.tenant, scope_id=scope.id)
-    seen = rule.select_related("scope", "source").defer("search")
-    for moved in (False, True):
+    kinds = (False, True) if sight.facts else (False,)
+    for facts, moved in product(kinds, (False, True)):
+        rule = visible(using=using, reader=sight.reader(scope, at, facts=facts))
+        # The rule has the scope too, but only so does the index give the order.
+        rule = rule.filter(tenant=scope.tenant, scope_id=scope.id)
+        seen = rule.select_related("scope", "source").defer("search")
         part = seen.filter(first_sequence__isnull=not moved)
         for record in _after(part, "first_sequence" if moved else "sequence", after)[
             :rows
@@ -146,18 +151,22 @@ def trusted(*, using: str, scope: Scope, records: list[Record]) -> list[Record]:
 def left_out(
     *, using: str, sight: Sight, scope: Scope, at: dt.datetime
 ) -> dict[str, int]:
-    """Return how many records of one scope are left out, by reason. One query."""
-    given = {
-        **sight.reader(scope, at).parameters(),
-        "strict": False,
-        "include_retired": False,
-        "consented": sight.strict,
-        "scope_id": scope.id,
-        "kinds": [kind.value for kind in SAID_KINDS],
-    }
+    """Return how many records of one scope are left out, by reason. Two queries."""
+    found: Counter[str] = Counter()
     statement = composed("export", "left_out", unwithheld=unwithheld())
-    rows = queries.fetch(using, statement, given)
-    return {row["reason"]: row["records"] for row in rows if row["reason"]}
+    for facts in (False, True):
+        given = {
+            **sight.reader(scope, at, facts=facts).parameters(),
+            "strict": False,
+            "include_retired": False,
+            "consented": sight.strict,
+            "scope_id": scope.id,
+            "facts": facts,
+            "kinds": [kind.value for kind in (*SAID_KINDS, Kind.FACT)],
+        }
+        rows = queries.fetch(using, statement, given)
+        found.update({row["reason"]: row["records"] for row in rows if row["reason"]})
+    return dict(found)
 
 
 def _after(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from prism_memory.errors import Misconfigured
 from prism_memory.governance import export_files as files
-from prism_memory.governance.lines import moment
+from prism_memory.governance.moments import moment
 from prism_memory.types import JSON, PORTABLE, ExportPart
 
 Counted = dict[str, Counter[str]]

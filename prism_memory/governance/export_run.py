@@ -55,7 +55,8 @@ class Exporting:
         root = rows.filter(tenant=run.tenant, id=scope_of(run)).first()
         if root is None:  # erased meanwhile
             raise NotVisible
-        self.sight = Sight(root.value, strict=not self.options["include_unconsented"])
+        strict = not self.options["include_unconsented"]
+        self.sight = Sight(root.value, strict=strict, facts=True)
 
     def work(self, is_over: Callable[[], bool]) -> bool:
         """Write parts until all is written, or ``is_over`` says so; tell whether it is.

@@ -10,12 +10,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from prism_memory.access import Reader, visible
+from prism_memory.governance.fact_lines import Told, facts_told
+from prism_memory.governance.moments import moment
 from prism_memory.models import LineageEdge, Record
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     JSON,
     PORTABLE,
     SAID_KINDS,
+    Kind,
     ReadMode,
     Scope,
     record_ids,
@@ -44,11 +47,13 @@ class Sight:
         root: All of it lies here or below.
         strict: Only what was consented to.
         exactly: Nothing below ``root``.
+        facts: Facts too, and not only what was said (B151).
     """
 
     root: Scope
     strict: bool = True
     exactly: bool = False
+    facts: bool = False
 
     def holds(self, scope: Scope) -> bool:
         """Tell whether records of a scope belong to it."""
@@ -61,10 +66,21 @@ class Sight:
         *,
         mode: ReadMode = ReadMode.EXACT,
         ids: Collection[uuid.UUID] | None = None,
+        facts: bool = False,
     ) -> Reader:
-        """Return who reads one scope for it."""
+        """Return who reads one scope for it.
+
+        Args:
+            facts: Only facts, also those that others superseded; else what was said.
+        """
         return Reader(
-            scope=scope, mode=mode, strict=self.strict, at=at, kinds=SAID_KINDS, ids=ids
+            scope=scope,
+            mode=mode,
+            strict=self.strict,
+            at=at,
+            kinds=(Kind.FACT,) if facts else SAID_KINDS,
+            include_superseded=facts,
+            ids=ids,
         )
 
 
@@ -75,11 +91,13 @@ class Writing:
     Args:
         sources: Refs that each record is derived from, in order.
         known: Records among them that the export holds too, by ref.
+        facts: Those whose statements are among the records, each with its versions.
     """
 
     redaction: Redaction
     sources: Mapping[uuid.UUID, Sequence[str]] = field(default_factory=dict)
     known: Mapping[str, Record] = field(default_factory=dict)
+    facts: Mapping[uuid.UUID, Told] = field(default_factory=dict)
 
     def line(self, record: Record) -> str:
         """Return one record as JSON without a line end, redacted once more."""
@@ -105,7 +123,12 @@ class Writing:
                 self._ref(ref, record) for ref in self.sources.get(record.id, ())
             ],
             **{name: moment(getattr(record, name)) for name in TIMES},
+            **self._fact(record),
         }
+
+    def _fact(self, record: Record) -> JSON:
+        told = self.facts.get(record.id)
+        return {} if told is None else {"fact": told.fields(self.redaction)}
 
     def _words(self, value: str | None) -> str | None:
         return None if value is None else self.redaction.text(value)
@@ -154,9 +177,13 @@ def writing(
     redaction: Redaction,
     at: dt.datetime,
 ) -> Writing:
-    """Return what the lines of these records of one scope need. One or two queries."""
+    """Return what the lines of these records of one scope need.
+
+    One or two queries, and two for facts.
+    """
     if not records:
         return Writing(redaction)
+    facts = facts_told(using=using, tenant=scope.tenant, records=records)
     sources: dict[uuid.UUID, list[str]] = {}
     edges = LineageEdge.objects.using(using).filter(
         tenant=scope.tenant, record_id__in=[record.id for record in records]
@@ -166,7 +193,7 @@ def writing(
     refs = {ref for given in sources.values() for ref in given}
     ids = record_ids(refs)
     if not ids:
-        return Writing(redaction, sources)
+        return Writing(redaction, sources, facts=facts)
     reader = sight.reader(scope, at, mode=ReadMode.CHAIN, ids=ids)
     found = visible(using=using, reader=reader).select_related("scope")
     columns = ("tenant", "kind", "namespace", "partition", "key", "scope")
@@ -175,7 +202,7 @@ def writing(
         for source in found.only(*columns)
         if sight.holds(source.scope.value)
     }
-    return Writing(redaction, sources, known)
+    return Writing(redaction, sources, known, facts)
 
 
 def _consent(record: Record) -> JSON | None:
@@ -195,11 +222,3 @@ def _level(scope_id: str, scope: Scope) -> str:
         if str(place.id) == scope_id:
             return next((name for name in reversed(LEVELS) if getattr(place, name)), "")
     return next(name for name in reversed(LEVELS) if getattr(scope, name))
-
-
-def moment(at: dt.datetime | None) -> str | None:
-    """Return a time as ``YYYY-MM-DDTHH:MM:SS.ffffffZ``."""
-    if at is None:
-        return None
-    utc = at.astimezone(dt.UTC).replace(tzinfo=None)
-    return f"{utc.isoformat(timespec='microseconds')}Z"

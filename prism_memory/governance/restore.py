@@ -9,8 +9,9 @@ from typing import Final
 
 from django.utils import timezone
 
-from prism_memory import audit, lifecycle
+from prism_memory import audit, facts, lifecycle
 from prism_memory.conf import Limits, Settings, settings
+from prism_memory.facts import Back
 from prism_memory.lifecycle.entries import Row, prepare
 from prism_memory.redaction import Redaction
 from prism_memory.types import Actor, Entry, Origin, Scope, Trust
@@ -51,6 +52,26 @@ class Restoring:
             rows=rows,
             embedder=settings.EMBEDDER,
             at=now,
+        )
+
+    def facts(self, scope: Scope, entries: Sequence[Entry], *, trusted: bool) -> Back:
+        """Restore facts of one scope, once all that was said is there.
+
+        Args:
+            trusted: Believe the file what was held when.
+
+        Raises:
+            Invalid: An entry cannot be stored; the error names the field.
+            LimitExceeded: An entry is over a hard cap.
+        """
+        return facts.restore(
+            using=self.using,
+            scope=scope,
+            actor=self.actor,
+            rows=self._rows(entries),
+            embedder=settings.EMBEDDER,
+            at=timezone.now(),
+            trusted=trusted,
         )
 
     def _rows(self, entries: Sequence[Entry]) -> tuple[Row, ...]:

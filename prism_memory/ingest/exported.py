@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from prism_memory.errors import Invalid
 from prism_memory.ingest.entries import BadEntry, Incoming, placed
+from prism_memory.ingest.exported_facts import restored_fact, time_of
 from prism_memory.ingest.json_stream import parse
 from prism_memory.ingest.jsonl import decode_line
 from prism_memory.types import (
@@ -21,6 +22,7 @@ from prism_memory.types import (
     SAID_KINDS,
     Consent,
     Derived,
+    Kind,
     Origin,
     Restored,
     Scope,
@@ -52,7 +54,7 @@ TIMES: Final = (
     "valid_to",
 )
 OTHERS: Final = ("format", "id", "scope", "trust", "writer", "consent", "source")
-KNOWN: Final = frozenset({*PLAIN, *TIMES, *OTHERS, "lineage"})
+KNOWN: Final = frozenset({*PLAIN, *TIMES, *OTHERS, "lineage", "fact"})
 PAST: Final = ("created_at", "changed_at")
 AHEAD: Final = dt.timedelta(minutes=5)
 """How far the clock of the writer may have been ahead of ours."""
@@ -129,7 +131,7 @@ def _scope(fields: Mapping[str, Any], mapped: Mapped, owners: set[str]) -> Scope
 def _entry(fields: Mapping[str, Any], mapped: Mapped) -> Restored:
     origin = Origin(fields["trust"], fields["writer"])
     plain = {name: fields[name] for name in PLAIN if fields.get(name) is not None}
-    times: dict[str, Any] = {name: _time(fields.get(name), name) for name in TIMES}
+    times: dict[str, Any] = {name: time_of(fields.get(name), name) for name in TIMES}
     entry = Restored(
         **plain,
         **times,
@@ -137,21 +139,35 @@ def _entry(fields: Mapping[str, Any], mapped: Mapped) -> Restored:
         source=_source(fields.get("source")),
         origin=origin if mapped.trusted else None,
         derived=_derived(fields.get("lineage")),
+        fact=restored_fact(fields),
     )
     _refuse_future(entry)
-    if entry.kind not in SAID_KINDS:
-        message = "kind must be entry, turn or note."
+    _refuse_two_validities(entry)
+    if entry.kind not in {*SAID_KINDS, Kind.FACT}:
+        message = "kind must be entry, turn, note or fact."
         raise Invalid(message, field="kind")
     return replace(entry, sequence=None) if mapped.renumber else entry
 
 
 def _refuse_future(entry: Restored) -> None:
     latest = dt.datetime.now(dt.UTC) + AHEAD
-    for name in PAST:
-        moment = getattr(entry, name)
+    past = {name: getattr(entry, name) for name in PAST}
+    if entry.fact is not None:
+        past["versions.recorded_from"] = entry.fact.last.recorded_from
+        past["fact.closed_at"] = entry.fact.closed_at
+    for name, moment in past.items():
         if moment is not None and moment > latest:
             message = f"{name} is in the future."
             raise Invalid(message, field=name)
+
+
+def _refuse_two_validities(entry: Restored) -> None:
+    if entry.fact is None:
+        return
+    last = entry.fact.last
+    if (entry.valid_from, entry.valid_to) != (last.valid_from, last.valid_to):
+        message = "valid_from and valid_to must be those of the last version."
+        raise Invalid(message, field="valid_from")
 
 
 def _consent(value: object) -> Consent | None:
@@ -163,7 +179,7 @@ def _consent(value: object) -> Consent | None:
         given.get("source", ""),
         given.get("label", ""),
         given.get("visible", True),
-        _time(given.get("granted_at"), "consent.granted_at"),
+        time_of(given.get("granted_at"), "consent.granted_at"),
     )
 
 
@@ -200,14 +216,3 @@ def _object(value: object, name: str, names: Iterable[str]) -> dict[str, Any]:
         message = f"{name} must be an object of {', '.join(names)}."
         raise Invalid(message, field=name)
     return dict(value)
-
-
-def _time(value: object, name: str) -> dt.datetime | None:
-    """Return a time; one without an offset is refused where it is stored."""
-    if value is None:
-        return None
-    try:
-        return dt.datetime.fromisoformat(value)  # type: ignore[arg-type] # else TypeError
-    except (TypeError, ValueError):
-        message = f"{name} must be a time in ISO 8601, with its offset."
-        raise Invalid(message, field=name) from None

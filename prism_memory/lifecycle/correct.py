@@ -6,6 +6,7 @@ import datetime as dt
 import uuid
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 
@@ -19,10 +20,13 @@ from prism_memory.integrity import carried
 from prism_memory.lifecycle.columns import judged
 from prism_memory.lifecycle.entries import Row, reworded
 from prism_memory.lifecycle.governed import find_governed, is_held, lock_governed
+from prism_memory.lifecycle.poison import block_derived, unblock_derived
 from prism_memory.lifecycle.queueing import enqueue, wake
 from prism_memory.lifecycle.removal import announce_invalidation
+from prism_memory.lifecycle.reviews import lapse_reviews, open_review
 from prism_memory.lifecycle.tombstones import closure, hold_lineage, mark_derived
 from prism_memory.models import Record
+from prism_memory.models.choices import GateState
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,
@@ -30,6 +34,7 @@ from prism_memory.types import (
     Entry,
     Kind,
     Origin,
+    ReviewWhy,
     Scope,
     SourceRef,
     TombstoneReason,
@@ -85,6 +90,7 @@ def correct(  # noqa: PLR0913 - keywords
             return Corrected(record.id, record.version, changed=False)
         blocked = _block(using, scope, actor, record, at)
         _rewrite(using, record, row, at)
+        _follow_gate(using, scope, actor, record, row, at)
         pending = _requeue(using, scope, record, row, embedder)
         audit.record(
             using=using,
@@ -169,6 +175,31 @@ def _rewrite(using: str, record: Record, row: Row, at: dt.datetime) -> None:
             **judged(record, row.verdict),
             version=record.version + 1,
         )
+
+
+def _follow_gate(
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    record: Record,
+    row: Row,
+    at: dt.datetime,
+) -> None:
+    """Block what derives from words that the gate holds back, and lift it else."""
+    given: dict[str, Any] = {"using": using, "tenant": scope.tenant}
+    gate = judged(record, row.verdict).get("gate", record.gate)
+    if gate != GateState.OPEN:
+        block_derived(**given, ids=[record.id], actor=actor, at=at)
+        open_review(
+            **given,
+            scope_id=scope.id,
+            record_id=record.id,
+            why=ReviewWhy.QUARANTINED,
+            at=at,
+        )
+    elif record.gate != GateState.OPEN:
+        unblock_derived(**given, ids=[record.id], at=at)
+        lapse_reviews(**given, record_ids=[record.id], actor=actor, at=at)
 
 
 def _requeue(using: str, scope: Scope, record: Record, row: Row, embedder: str) -> bool:

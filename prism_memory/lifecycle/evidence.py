@@ -12,7 +12,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from psycopg import sql
 
@@ -22,9 +22,9 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.reach import Reach, reach
-from prism_memory.lifecycle.reviews import open_review
+from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.standing import bereft, standing
-from prism_memory.lifecycle.tombstones import derivations
+from prism_memory.lifecycle.tombstones import MOST_DISTANCE, MOST_REFS, derivations
 from prism_memory.lifecycle.versions import instant
 from prism_memory.models import Evidence, LineageEdge
 from prism_memory.types import (
@@ -130,6 +130,17 @@ def loss_of(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> Loss:
     return Loss(reached, going, tuple(_ids(link) for link in links), cited)
 
 
+def loss_of_forgetting(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> Loss:
+    """Return what goes where a person forgets some records. Two queries.
+
+    Raises:
+        LimitExceeded: More than that may be at once.
+    """
+    loss = loss_of(using=using, tenant=tenant, ids=ids)
+    loss.check(most_refs=MOST_REFS, most_distance=MOST_DISTANCE)
+    return loss
+
+
 def _cited(using: str, tenant: str, ids: Collection[uuid.UUID]) -> dict[str, set[str]]:
     given = {"tenant": tenant, "record_ids": list(ids)}
     cited: dict[str, set[str]] = defaultdict(set)
@@ -168,7 +179,7 @@ def unlink(
 
     Their rows are locked. Deleting evidence never promotes a fact: else who deletes
     could make a claim that was only proposed one that is relied on. Five queries at
-    most, and one for each that becomes a proposal; none without links.
+    most, and one for each scope of proposals; none without links.
     """
     if not links:
         return Unlinked()
@@ -196,34 +207,40 @@ def _judge_anew(
     actor: Actor,
     at: dt.datetime,
 ) -> int:
-    given = {"tenant": tenant, "fact_ids": list(fact_ids)}
-    texts = named("evidence")
-    lowered: dict[uuid.UUID, Acceptance] = {}
-    scopes: dict[uuid.UUID, uuid.UUID] = {}
-    for row in queries.fetch(using, texts["held_versions"], given):
-        now = judge([Trust(trust) for trust in row["trusts"]])
-        if FIRMNESS.index(now) < FIRMNESS.index(Acceptance(row["acceptance"])):
-            lowered[row["id"]] = now
-            scopes[row["id"]] = row["scope_id"]
+    lowered = _lowered(using, tenant, fact_ids)
     if not lowered:
         return 0
-    change = {
+    change: dict[str, Any] = {
         "tenant": tenant,
-        "fact_ids": list(lowered),
-        "acceptances": list(lowered.values()),
-        "instant": instant(using=using, tenant=tenant, fact_ids=list(lowered)),
+        "fact_ids": [fact_id for _, fact_id, _ in lowered],
+        "acceptances": [acceptance.value for _, _, acceptance in lowered],
+        "instant": instant(using=using, tenant=tenant, fact_ids=fact_ids),
         "actor": actor.name,
     }
+    texts = named("evidence")
     queries.execute(using, texts["close_versions"], change)
     queries.execute(using, texts["begin_judged"], change)
-    for fact_id, acceptance in lowered.items():
+    waiting: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
+    for scope_id, fact_id, acceptance in lowered:
         if acceptance is Acceptance.PROPOSAL:
-            open_review(
-                using=using,
-                tenant=tenant,
-                scope_id=scopes[fact_id],
-                record_id=fact_id,
-                why=ReviewWhy.PROPOSAL,
-                at=at,
-            )
+            waiting[scope_id].append(fact_id)
+    given: dict[str, Any] = {"using": using, "tenant": tenant, "at": at}
+    for scope_id, ids in waiting.items():
+        open_reviews(**given, scope_id=scope_id, record_ids=ids, why=ReviewWhy.PROPOSAL)
     return len(lowered)
+
+
+def _lowered(
+    using: str, tenant: str, fact_ids: Sequence[uuid.UUID]
+) -> list[tuple[uuid.UUID, uuid.UUID, Acceptance]]:
+    """Return the facts that may be relied on less by what they cite now. One query.
+
+    Ids of their scopes, their own, and how far they may.
+    """
+    given = {"tenant": tenant, "fact_ids": list(fact_ids)}
+    found = []
+    for row in queries.fetch(using, named("evidence")["held_versions"], given):
+        now = judge([Trust(trust) for trust in row["trusts"]])
+        if FIRMNESS.index(now) < FIRMNESS.index(Acceptance(row["acceptance"])):
+            found.append((row["scope_id"], row["id"], now))
+    return found

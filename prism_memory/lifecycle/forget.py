@@ -139,12 +139,17 @@ def target_of(scope: Scope, ids: Collection[uuid.UUID]) -> str:
 
 
 def detail_of(done: Removed) -> dict[str, object]:
-    """Return what an audit notes: how many, and which by their tombstones."""
-    return {
+    """Return what an audit notes: how many, and which by their tombstones.
+
+    And, where facts stand on other evidence than what went, how many.
+    """
+    counts = {
         "deleted": len(done.records),
         "kept": len(done.kept),
         "refs": len(done.blocked),
     }
+    stood = {"spared": len(done.spared), "lowered": done.lowered}
+    return {**counts, **(stood if done.spared else {})}
 
 
 def told(done: Removed, *, missing: Collection[uuid.UUID] = ()) -> Forgotten:

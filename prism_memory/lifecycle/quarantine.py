@@ -13,6 +13,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, Invalid
 from prism_memory.integrity import carried
 from prism_memory.lifecycle.governed import lock_governed
+from prism_memory.lifecycle.poison import block_derived
 from prism_memory.lifecycle.restore import LATE
 from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.tombstones import hold_lineage
@@ -59,6 +60,9 @@ def quarantine(
             return False
         state = {"gate": GateState.QUARANTINED.value, "gate_reason": OPERATOR}
         set_gate(using=using, record=record, at=at, columns=state)
+        blocked = block_derived(
+            using=using, tenant=scope.tenant, ids=[record_id], actor=actor, at=at
+        )
         follow_gate(
             using=using,
             record=record,
@@ -83,7 +87,11 @@ def quarantine(
             target=record_ref(record_id),
             at=at,
             reason=reason,
-            detail={"was": record.gate, "version": record.version + 1},
+            detail={
+                "was": record.gate,
+                "version": record.version + 1,
+                "refs": blocked,
+            },
         )
     return True
 

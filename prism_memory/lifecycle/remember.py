@@ -29,12 +29,13 @@ from prism_memory.lifecycle.overwriting import (
     refuse_edited,
     refuse_unseen,
 )
+from prism_memory.lifecycle.poison import block_derived, unblock_derived
 from prism_memory.lifecycle.queueing import enqueue, wake
 from prism_memory.lifecycle.reviews import lapse_reviews, open_reviews
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.sources import ensure_sources
 from prism_memory.lifecycle.tombstones import hold_lineage, mark_born_hidden
-from prism_memory.types import Actor, ReviewWhy, Scope
+from prism_memory.types import Actor, ReviewWhy, Scope, TombstoneReason
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,15 @@ class Written:
         written: Those that are new or changed.
         blocked: Those that stood there before, and that something blocks.
         quarantined: Those that the gate holds back, new or not.
+        poisons: Those that stood there before, and that block what derives from them
+            since the gate held them back.
     """
 
     ids: dict[Identity, uuid.UUID]
     written: list[uuid.UUID]
     blocked: frozenset[uuid.UUID] = frozenset()
     quarantined: frozenset[uuid.UUID] = frozenset()
+    poisons: frozenset[uuid.UUID] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,10 @@ class Stored:
     changed: frozenset[uuid.UUID]
     pending: frozenset[uuid.UUID]
     quarantined: frozenset[uuid.UUID] = frozenset()
+
+
+class GateMoved(Exception):
+    """What was there got other words, and its gate opens or closes."""
 
 
 def remember(
@@ -104,20 +112,25 @@ def remember(
     if not rows:
         return Stored((), frozenset(), frozenset())
     left: frozenset[uuid.UUID] = frozenset()
+    alone = False
     while True:
         try:
             with transaction.atomic(using=using):
-                if any(row.entry.lineage for row in rows):
-                    hold_lineage(using=using, tenant=scope.tenant)
+                if alone or any(row.entry.lineage for row in rows):
+                    hold_lineage(using=using, tenant=scope.tenant, alone=alone)
                 ensure_scope(using=using, scope=scope, at=at)
                 done = _write(using, scope, rows, at, left, overwrites=overwrites)
                 kept = _kept(rows, done, overwrites=overwrites)
+                _follow_gate(using, scope, rows, done, actor, at, alone=alone)
                 pending = _complete(
                     using, scope, actor, kept, done, embedder, at, wakes=wakes
                 )
         except SourcesLeft as found:
             # Sources are locked before records, by all who lock both.
             left |= found.sources
+        except GateMoved:
+            # So is the lineage, by all who block or unblock what is derived.
+            alone = True
         else:
             ordered = tuple(done.ids[row.identity] for row in rows)
             return Stored(ordered, frozenset(done.written), pending, done.quarantined)
@@ -145,7 +158,7 @@ def _complete(
     _hide_born_hidden(using, scope, rows, done, actor, at)
     _write_lineage(using, scope, rows, done, at)
     _note_consents(using, scope, rows, done.ids, actor, at)
-    _let_wait(using, scope, rows, done, actor, at)
+    _let_wait(using, scope, done, at)
     texts = {done.ids[row.identity]: row.embed_sha256 for row in rows}
     pending, queued = enqueue(using=using, scope=scope, texts=texts, embedder=embedder)
     _announce(using, scope, done.written)
@@ -195,6 +208,7 @@ def _write(
         written,
         frozenset(i["id"] for i in found if i["blocked"]),
         frozenset(i["id"] for i in [*upserted, *found] if i["quarantined"]),
+        frozenset(i["id"] for i in found if i["poisons"]),
     )
 
 
@@ -276,15 +290,42 @@ def _note_consents(
         )
 
 
-def _let_wait(
+def _follow_gate(
     using: str,
     scope: Scope,
     rows: Iterable[Row],
     done: Written,
     actor: Actor,
     at: dt.datetime,
+    *,
+    alone: bool,
 ) -> None:
-    """Let a person look at what the gate holds back, and let go of what it does not."""
+    """Block what derives from what is behind the gate, and lift it where it opens."""
+    given: dict[str, Any] = {"using": using, "tenant": scope.tenant}
+    written, new = set(done.written), {row.id for row in rows}
+    if born := written & done.quarantined & new:
+        reason = TombstoneReason.QUARANTINED
+        mark_born_hidden(**given, record_ids=born, actor=actor, at=at, reason=reason)
+    if not (reworded := written - new):
+        return
+    closes = (reworded & done.quarantined) - done.poisons
+    opens = (reworded & done.poisons) - done.quarantined
+    if (closes or opens) and not alone:
+        raise GateMoved
+    if closes:
+        block_derived(**given, ids=closes, actor=actor, at=at)
+    if opens:
+        unblock_derived(**given, ids=opens, at=at)
+        lapse_reviews(**given, record_ids=opens, actor=actor, at=at)
+
+
+def _let_wait(
+    using: str,
+    scope: Scope,
+    done: Written,
+    at: dt.datetime,
+) -> None:
+    """Let a person look at what the gate holds back."""
     written = set(done.written)
     if held_back := written & done.quarantined:
         open_reviews(
@@ -294,10 +335,6 @@ def _let_wait(
             record_ids=held_back,
             why=ReviewWhy.QUARANTINED,
             at=at,
-        )
-    if opened := written - done.quarantined - {row.id for row in rows}:
-        lapse_reviews(
-            using=using, tenant=scope.tenant, record_ids=opened, actor=actor, at=at
         )
 
 

@@ -149,7 +149,8 @@ def _link(
     derived = {i: _entry(row).derived for i, row in rows.items() if _entry(row).derived}
     if not derived:
         return set()
-    refs = _refs(using, scope, {i for given in derived.values() for i in given}, at)
+    every = {one for given in derived.values() for one in given}
+    refs = find_sources(using=using, scope=scope, derived=every, at=at)
     late = set()
     sources: dict[uuid.UUID, list[str]] = {}
     for record_id, given in derived.items():
@@ -163,8 +164,8 @@ def _link(
     return late
 
 
-def _refs(
-    using: str, scope: Scope, derived: Iterable[Derived], at: dt.datetime
+def find_sources(
+    *, using: str, scope: Scope, derived: Iterable[Derived], at: dt.datetime
 ) -> dict[Derived, str]:
     """Return the ref of each that is there, or was never one of this app's records."""
     names = {

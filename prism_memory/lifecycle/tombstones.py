@@ -154,16 +154,20 @@ def mark_born_hidden(
     record_ids: Collection[uuid.UUID],
     actor: Actor,
     at: dt.datetime,
+    reason: TombstoneReason = TombstoneReason.REVOKED,
 ) -> None:
     """Put on new records what a revocation would: nothing derives from them yet.
 
     One query.
+
+    Args:
+        reason: Or what the gate would.
     """
     stones = [
         {
             "target_ref": record_ref(record_id),
             "root_ref": record_ref(record_id),
-            "reason": TombstoneReason.REVOKED.value,
+            "reason": reason.value,
             "hold": False,
             "actor": actor.name,
         }

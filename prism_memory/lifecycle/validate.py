@@ -12,6 +12,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import StillFlagged
 from prism_memory.gate import Verdict, judge
 from prism_memory.lifecycle.governed import find_governed, lock_governed
+from prism_memory.lifecycle.poison import unblock_derived
 from prism_memory.lifecycle.quarantine import refuse_late, set_gate
 from prism_memory.lifecycle.reviews import decide_review
 from prism_memory.lifecycle.tombstones import hold_lineage
@@ -72,6 +73,7 @@ def validate(
         if verdict.flagged and not force:
             raise StillFlagged(field="id", markers=verdict.as_json())
         set_gate(using=using, record=record, at=at, columns=OPEN)
+        unblock_derived(using=using, tenant=scope.tenant, ids=[record_id], at=at)
         follow_gate(
             using=using,
             record=record,

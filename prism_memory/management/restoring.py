@@ -26,7 +26,8 @@ from prism_memory.lifecycle.restore import is_late
 from prism_memory.management.command import FAILED, os_actor
 from prism_memory.management.options import USAGE, database
 from prism_memory.management.progress import Progress
-from prism_memory.types import PORTABLE, Actor
+from prism_memory.management.restoring_facts import restore_facts
+from prism_memory.types import PORTABLE, Actor, Entry, Kind
 
 MANIFEST: Final = re.compile(r"manifest[^/]*\.json")
 MANIFEST_BYTES: Final = 268_435_456
@@ -191,9 +192,17 @@ def restore_file(path: Path, options: dict[str, Any], bar: Progress) -> dict[str
         restoring=Restoring(using, actor, imported(actor)),
         progress=lambda done: bar.update(0, f"{done.entries:,} records"),
     )
-    bar.update(bar.total, f"{loaded.entries:,} records")
+    back = restore_facts(
+        lambda: (i for i in read(parts, mapped) if i.entry.kind is Kind.FACT),
+        restoring=Restoring(using, actor, imported(actor)),
+        trusted=mapped.trusted,
+    )
+    done = {
+        "records": loaded.entries + back.seen,
+        "changed": loaded.changed + back.restored,
+    }
+    bar.update(bar.total, f"{done['records']:,} records")
     bar.close()
-    done = {"records": loaded.entries, "changed": loaded.changed}
     note(
         using=using,
         tenant=tenant,
@@ -203,6 +212,7 @@ def restore_file(path: Path, options: dict[str, Any], bar: Progress) -> dict[str
         at=timezone.now(),
         **done,
     )
+    back.require_all()
     return {"tenant": tenant, **done, "resumed_at": loaded.resumed_at}
 
 
@@ -224,7 +234,7 @@ def restore(
     restoring: Restoring,
     progress: Callable[[loading.Loaded], None],
 ) -> loading.Loaded:
-    """Restore all parts, then link what came before what it derives from."""
+    """Restore all that was said, then link what came before what it derives from."""
     form: dict[str, Any] = {
         "using": using,
         "tenant": mapped.tenant,
@@ -234,12 +244,12 @@ def restore(
     loaded = loading.load(
         **form,
         target=target,
-        items=read(parts, mapped),
+        items=(i for i in read(parts, mapped) if i.entry.kind is not Kind.FACT),
         write=restoring,
         progress=progress,
     )
     if is_late(using=using, tenant=mapped.tenant):
-        items = (i for i in read(parts, mapped) if getattr(i.entry, "derived", ()))
+        items = (i for i in read(parts, mapped) if _is_derived(i.entry))
         loading.load(
             **form,
             target=f"{target[:200]} links",
@@ -247,3 +257,7 @@ def restore(
             write=replace(restoring, links=True),
         )
     return loaded
+
+
+def _is_derived(entry: Entry) -> bool:
+    return entry.kind is not Kind.FACT and bool(getattr(entry, "derived", ()))

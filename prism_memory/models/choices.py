@@ -51,6 +51,7 @@ class ReadModeChoice(models.TextChoices):
 
 class TombstoneReasonChoice(models.TextChoices):
     CORRECTED = types.TombstoneReason.CORRECTED.value
+    QUARANTINED = types.TombstoneReason.QUARANTINED.value
     REVOKED = types.TombstoneReason.REVOKED.value
     FORGOTTEN = types.TombstoneReason.FORGOTTEN.value
     LEGAL_HOLD = types.TombstoneReason.LEGAL_HOLD.value

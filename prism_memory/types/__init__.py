@@ -70,6 +70,7 @@ from prism_memory.types.removals import (
     StonePage,
 )
 from prism_memory.types.restored import Derived, Restored
+from prism_memory.types.restored_facts import RestoredFact, RestoredVersion
 from prism_memory.types.retention import (
     RETAINED_KINDS,
     Preview,
@@ -209,6 +210,8 @@ __all__ = [
     "Recalled",
     "RefPage",
     "Restored",
+    "RestoredFact",
+    "RestoredVersion",
     "Retained",
     "ReviewDecision",
     "ReviewWhy",

@@ -10,6 +10,7 @@ from typing import Final
 from prism_memory.errors import Invalid
 from prism_memory.types.checks import check_bigint, check_name, check_time
 from prism_memory.types.entries import Entry
+from prism_memory.types.restored_facts import RestoredFact
 from prism_memory.types.scopes import Scope
 from prism_memory.types.vocabulary import Kind, ScopeLevel, check_choice
 
@@ -70,12 +71,14 @@ class Restored(Entry):
         changed_at: When its words, gate or consent last changed, or None.
         uses: How often it was used, from 1.
         derived: What it is derived from; ``lineage`` stays None.
+        fact: What it is the statement of; None for what is no fact.
     """
 
     created_at: dt.datetime | None = None
     changed_at: dt.datetime | None = None
     uses: int = 1
     derived: tuple[Derived, ...] = ()
+    fact: RestoredFact | None = None
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)

@@ -23,8 +23,8 @@ MOST_DAYS: Final = 365_000
 
 MOST_ENTRIES: Final = 2**63 - 1
 
-RETAINED_KINDS: Final = (*SAID_KINDS, Kind.CHUNK)
-"""What rules may name. Facts go by verbs of their own."""
+RETAINED_KINDS: Final = (*SAID_KINDS, Kind.CHUNK, Kind.FACT)
+"""What rules may name. Chunks and facts go only by rules that name them (B151)."""
 
 E = TypeVar("E", Kind, ScopeLevel)
 
@@ -56,10 +56,6 @@ class Rules:
     def __post_init__(self) -> None:
         self._set("level", _one_of(self.level, ScopeLevel, "level"))
         self._set("kind", _one_of(self.kind, Kind, "kind"))
-        if self.kind is not None and self.kind not in RETAINED_KINDS:
-            named = ", ".join(repr(str(kind)) for kind in RETAINED_KINDS)
-            message = f"kind must be one of {named}."
-            raise Invalid(message, field="kind")
         if self.tier is not None:
             self._set("tier", check_choice(self.tier, Tier, "tier"))
         _check_whole(self.max_age_days, "max_age_days", MOST_DAYS)

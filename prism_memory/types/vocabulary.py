@@ -208,6 +208,7 @@ class TombstoneReason(StrEnum):
     """Why something may no longer be used."""
 
     CORRECTED = "corrected"
+    QUARANTINED = "quarantined"
     REVOKED = "revoked"
     FORGOTTEN = "forgotten"
     LEGAL_HOLD = "legal_hold"

@@ -71,7 +71,7 @@ def test_a_policy_is_made_once_its_effect_was_shown(client: Client) -> None:
         ({"max_age_days": "-1"}, "Days must be an integer from 0"),
         ({"max_entries": "-1"}, "Number must be an integer from 0"),
         ({"max_entries": "x"}, "whole number"),
-        ({"kind": "fact"}, "valid choice"),
+        ({"kind": "secret"}, "valid choice"),
         ({"tier": "working"}, "valid choice"),
     ],
     ids=str,

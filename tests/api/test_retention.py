@@ -77,7 +77,7 @@ def test_a_policy_is_made_listed_read_changed_and_deleted(olga: Caller) -> None:
         ({"max_age_days": 1}, "name"),
         (YEAR | {"max_age_days": -1}, "max_age_days"),
         (YEAR | {"max_age_days": "1"}, "max_age_days"),
-        (YEAR | {"kind": "fact"}, "kind"),
+        (YEAR | {"kind": "secret"}, "kind"),
         (YEAR | {"level": "world"}, "level"),
         (YEAR | {"tenant": "globex"}, "tenant"),
         (YEAR | {"name": " "}, "name"),

@@ -189,8 +189,11 @@ def test_what_is_held_back_or_derives_from_it_is_not_exported(
 def test_chunks_and_facts_of_a_corpus_are_not_exported() -> None:
     """B151: also where the scope is named as the corpus."""
     for kind in ("entry", "chunk", "turn", "note", "fact"):
-        given = {"source": SourceRef("doc")} if kind == "chunk" else {}
-        remember_one(f"A {kind}.", kind=kind, consent=Consent(), **given)
+        make_record(
+            f"A {kind}.",
+            fields={"consent": Consent(), "source": SourceRef("doc", 1)},
+            kind=kind,
+        )
     assert texts() == ["A entry.", "A turn.", "A note."]
 
 

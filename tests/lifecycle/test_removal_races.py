@@ -15,7 +15,7 @@ from django.db import transaction
 from prism_memory import backends, indexing
 from prism_memory.errors import Conflict, NotVisible
 from prism_memory.models import LegalHold, LineageEdge, Record, Tombstone
-from prism_memory.types import Entry, Lineage, SourceRef
+from prism_memory.types import Entry, Lineage, Origin, SourceRef, Trust
 from tests.factories import make_memory, make_scope, remember_one
 from tests.lifecycle.test_concurrency import wait_for_a_lock
 from tests.together import together, wait_for_a_row
@@ -249,3 +249,26 @@ def check_invariants() -> None:
         assert hold.target_ref in there
     for stone in stones.filter(hold=True):
         assert stone.target_ref in there
+
+
+def test_who_accepts_a_fact_and_who_takes_its_evidence_do_not_lock_each_other() -> None:
+    """B317, B329: one comes after the other."""
+    memory = make_memory()
+    tool = make_memory(origin=Origin(Trust.TOOL, "tool")).remember("tool").accepted[0]
+    for n in range(8):
+        said = remember_one(f"said {n}")
+        fact = memory.facts.assert_fact("Ada", "is", f"{n}", evidence=[said, tool])
+        together(
+            [
+                partial(make_memory().facts.accept, fact.id),
+                partial(make_memory().forget, said),
+            ]
+        )
+        left = memory.facts.get(fact.id)
+        assert left.evidence == (tool,)
+        versions = memory.facts.timeline("Ada").items
+        causes = [v.cause for v in versions if v.id == fact.id]
+        assert causes in (
+            ["asserted", "accepted"],
+            ["asserted", "accepted", "rejudged"],
+        )

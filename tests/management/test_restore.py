@@ -426,7 +426,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "NUL": ({"text": "a\0"}, "text"),
     "surrogate": ({"text": "\ud800"}, "text"),
     "kind": ({"kind": "chunk", "source": {"key": "s", "ordinal": 0}}, "kind"),
-    "fact": ({"kind": "fact"}, "kind"),
+    "fact": ({"kind": "fact"}, "fact"),
     "trust": ({"trust": "verified"}, "trust"),
     "scope": ({"scope": "ada"}, "scope"),
     "scope's field": ({"scope": {"owner": "ada", "team": "x"}}, "scope"),

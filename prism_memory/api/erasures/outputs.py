@@ -30,7 +30,8 @@ class ReceiptOutput(serializers.Serializer[Any]):
         child=serializers.IntegerField(), help_text="Records removed, by kind."
     )
     kept = serializers.DictField(
-        child=serializers.IntegerField(), help_text="What holds keep."
+        child=serializers.IntegerField(),
+        help_text="What holds keep; spared: facts that stand on other evidence.",
     )
     at = serializers.DateTimeField(help_text="When it began.")
     finished_at = serializers.DateTimeField(
@@ -53,7 +54,8 @@ class ForeseenOutput(serializers.Serializer[Any]):
         help_text="Records among them that are no part of it: they derive from it."
     )
     kept = serializers.DictField(
-        child=serializers.IntegerField(), help_text="What holds would keep."
+        child=serializers.IntegerField(),
+        help_text="What holds would keep; spared: as of a receipt.",
     )
 
 

@@ -35,14 +35,15 @@ AND (record.expires_at IS NULL OR record.expires_at > %(at)s::timestamptz)
 AND (%(include_superseded)s::boolean
      OR ((record.valid_from IS NULL OR record.valid_from <= %(as_of)s::timestamptz)
          AND (record.valid_to IS NULL OR record.valid_to > %(as_of)s::timestamptz)))
--- A correction does not block the record whose words it put right, not even where that
--- derives from itself in a circle. IS TRUE keeps this a look-up per row; pulled up into a
+-- A correction does not block the record whose words it put right, nor does the gate by
+-- more than itself what it holds back, not even where that derives from itself in a circle. IS TRUE keeps this a look-up per row; pulled up into a
 -- join, it would make the planner think longer than the statement runs.
 AND (NOT EXISTS (
       SELECT FROM prism_memory_tombstone AS stone
        WHERE stone.tenant = record.tenant
          AND stone.target_ref = 'record:' || record.id::text
-         AND NOT (stone.reason = 'corrected' AND stone.root_ref = stone.target_ref)
+         AND NOT (stone.reason IN ('corrected', 'quarantined')
+                  AND stone.root_ref = stone.target_ref)
          AND stone.cleared_at IS NULL)) IS TRUE
 AND (NOT EXISTS (
       SELECT FROM prism_memory_lineageedge AS edge
@@ -53,7 +54,7 @@ AND (NOT EXISTS (
        WHERE edge.tenant = record.tenant
          AND edge.record_id = record.id
          AND edge.source_ref <> 'record:' || record.id::text
-         AND NOT (stone.reason = 'corrected'
+         AND NOT (stone.reason IN ('corrected', 'quarantined')
                   AND stone.root_ref = 'record:' || record.id::text))) IS TRUE
 
 -- name: kinds
@@ -105,7 +106,8 @@ AND (NOT EXISTS (
       SELECT FROM prism_memory_tombstone AS stone
        WHERE stone.tenant = record.tenant
          AND stone.target_ref = 'record:' || record.id::text
-         AND NOT (stone.reason = 'corrected' AND stone.root_ref = stone.target_ref)
+         AND NOT (stone.reason IN ('corrected', 'quarantined')
+                  AND stone.root_ref = stone.target_ref)
          AND stone.at <= %(known_at)s::timestamptz
          AND stone.cleared_at > %(known_at)s::timestamptz)) IS TRUE
 AND (NOT EXISTS (
@@ -118,7 +120,7 @@ AND (NOT EXISTS (
        WHERE edge.tenant = record.tenant
          AND edge.record_id = record.id
          AND edge.source_ref <> 'record:' || record.id::text
-         AND NOT (stone.reason = 'corrected'
+         AND NOT (stone.reason IN ('corrected', 'quarantined')
                   AND stone.root_ref = 'record:' || record.id::text))) IS TRUE
 
 -- name: changed
@@ -129,29 +131,54 @@ coalesce(record.changed_at > %(known_at)s::timestamptz, FALSE)
 -- name: held
 -- Whether a hold keeps the row called "record" from being deleted, or a fact that rests on
 -- it, however far: a held fact keeps its evidence. Never a part of the rule above: a hold
--- keeps, and hides nothing.
+-- keeps, and hides nothing. The recursion costs much even where it finds nothing, so only
+-- what a fact rests on that others rest on pays for it.
 ({held_itself}
  OR EXISTS (
-   WITH RECURSIVE resting(tenant, fact_id) AS (
-     SELECT evidence.tenant, evidence.fact_id
-       FROM prism_memory_evidence AS evidence
-      WHERE evidence.tenant = record.tenant AND evidence.record_id = record.id
-     UNION
-     SELECT resting.tenant, evidence.fact_id
-       FROM resting
-      CROSS JOIN LATERAL (
-            SELECT evidence.fact_id
-              FROM prism_memory_evidence AS evidence
-             WHERE evidence.tenant = resting.tenant
-               AND evidence.record_id = resting.fact_id
-            OFFSET 0) AS evidence)
-   SELECT FROM resting
+   SELECT FROM (SELECT evidence.fact_id
+                  FROM prism_memory_evidence AS evidence
+                 WHERE evidence.tenant = record.tenant AND evidence.record_id = record.id
+                OFFSET 0) AS resting
     CROSS JOIN LATERAL (
           SELECT claim.tenant, claim.id, claim.source_id, claim.scope_id
             FROM prism_memory_record AS claim
-           WHERE claim.tenant = resting.tenant AND claim.id = resting.fact_id
+           WHERE claim.tenant = record.tenant AND claim.id = resting.fact_id
           OFFSET 0) AS record
-    WHERE {held_itself}))
+    WHERE {held_itself}
+   OFFSET 0)
+ OR (EXISTS (
+       SELECT FROM (SELECT evidence.fact_id
+                      FROM prism_memory_evidence AS evidence
+                     WHERE evidence.tenant = record.tenant
+                       AND evidence.record_id = record.id
+                    OFFSET 0) AS resting
+        CROSS JOIN LATERAL (
+              SELECT FROM prism_memory_evidence AS evidence
+               WHERE evidence.tenant = record.tenant
+                 AND evidence.record_id = resting.fact_id
+              OFFSET 0) AS upon
+       OFFSET 0)
+     AND EXISTS (
+       WITH RECURSIVE resting(tenant, fact_id) AS (
+         SELECT evidence.tenant, evidence.fact_id
+           FROM prism_memory_evidence AS evidence
+          WHERE evidence.tenant = record.tenant AND evidence.record_id = record.id
+         UNION
+         SELECT resting.tenant, evidence.fact_id
+           FROM resting
+          CROSS JOIN LATERAL (
+                SELECT evidence.fact_id
+                  FROM prism_memory_evidence AS evidence
+                 WHERE evidence.tenant = resting.tenant
+                   AND evidence.record_id = resting.fact_id
+                OFFSET 0) AS evidence)
+       SELECT FROM resting
+        CROSS JOIN LATERAL (
+              SELECT claim.tenant, claim.id, claim.source_id, claim.scope_id
+                FROM prism_memory_record AS claim
+               WHERE claim.tenant = resting.tenant AND claim.id = resting.fact_id
+              OFFSET 0) AS record
+        WHERE {held_itself})))
 
 -- name: held_itself
 -- Whether a hold keeps that row itself: one on the record, on its source, or on a scope

@@ -2,7 +2,8 @@
 -- {unwithheld}, a part of the rule of access.sql.
 
 -- name: left_out
--- Records of one scope by why an export leaves them out; null: it does not.
+-- Facts of one scope, or what is none, by why an export leaves them out; null: it does
+-- not.
 SELECT CASE
          WHEN record.kind <> ALL(%(kinds)s::text[]) THEN 'other_kind'
          WHEN EXISTS (SELECT FROM prism_memory_tombstone AS stone
@@ -15,4 +16,5 @@ SELECT CASE
        END AS reason, count(*) AS records
   FROM prism_memory_record AS record
  WHERE record.tenant = %(tenant)s::text AND record.scope_id = %(scope_id)s::uuid
+   AND (record.kind = 'fact') = %(facts)s::boolean
  GROUP BY reason;

@@ -177,6 +177,14 @@ UPDATE prism_memory_tombstone
    AND root_ref <> '' AND reason = %(reason)s::text AND NOT hold
    AND cleared_at IS NULL;
 
+-- name: lift_roots
+-- As lift, of several roots.
+UPDATE prism_memory_tombstone
+   SET cleared_at = %(at)s::timestamptz
+ WHERE tenant = %(tenant)s::text AND root_ref = ANY(%(roots)s::text[])
+   AND root_ref <> '' AND reason = %(reason)s::text AND NOT hold
+   AND cleared_at IS NULL;
+
 -- name: lift_left
 -- Corrections of roots that records do not derive from any more, not even at second
 -- hand. Each step is a look-up, as in "inherited".

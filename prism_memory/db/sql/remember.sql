@@ -182,7 +182,8 @@ RETURNING id,
 -- The batch as it now stands. What refuses to be overwritten is asked here, when every
 -- row is locked. ``stopped`` is a hold that hides, so that not even the same words may
 -- be said to be remembered. What was born hidden is not ``blocked``: it is its own
--- consent that is missing, and who writes it anew need not ask for it.
+-- consent that is missing, and who writes it anew need not ask for it. Nor is what the
+-- gate itself holds back: other words are judged anew.
 SELECT record.id, record.kind, record.namespace, record.partition, record.key,
        record.revoked_at IS NOT NULL AS revoked,
        record.consent_source, record.consent_scope, record.visible, record.sha256,
@@ -191,13 +192,18 @@ SELECT record.id, record.kind, record.namespace, record.partition, record.key,
                 WHERE stone.tenant = record.tenant
                   AND stone.target_ref = 'record:' || record.id::text
                   AND stone.reason <> 'corrected'
-                  AND NOT (stone.reason = 'revoked'
+                  AND NOT (stone.reason IN ('revoked', 'quarantined')
                            AND stone.root_ref = stone.target_ref)
                   AND stone.cleared_at IS NULL) AS blocked,
        EXISTS (SELECT FROM prism_memory_tombstone AS stone
                 WHERE stone.tenant = record.tenant
                   AND stone.target_ref = 'record:' || record.id::text
                   AND stone.hold AND stone.cleared_at IS NULL) AS stopped,
+       EXISTS (SELECT FROM prism_memory_tombstone AS stone
+                WHERE stone.tenant = record.tenant
+                  AND stone.root_ref = 'record:' || record.id::text
+                  AND stone.root_ref <> '' AND stone.reason = 'quarantined'
+                  AND stone.cleared_at IS NULL) AS poisons,
        {held} AS held
   FROM prism_memory_record AS record
   JOIN unnest(%(kinds)s::text[], %(namespaces)s::text[], %(partitions)s::text[],

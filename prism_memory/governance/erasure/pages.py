@@ -193,8 +193,10 @@ def _lock(
     *,
     wait: bool,
 ) -> None:
-    given = {"tenant": tenant, "record_ids": list(ids)}
     how = sql.SQL("" if wait else "NOWAIT")
-    queries.fetch(using, composed("erasure", "lock_erased", wait=how), given)
+    # Facts that stay too: a review of one hangs on its record.
+    both = {"tenant": tenant, "record_ids": list({*ids, *spared})}
+    queries.fetch(using, composed("erasure", "lock_erased", wait=how), both)
     lock_facts(using=using, tenant=tenant, ids={*ids, *spared}, wait=wait)
+    given = {"tenant": tenant, "record_ids": list(ids)}
     queries.fetch(using, composed("erasure", "lock_vectors", wait=how), given)

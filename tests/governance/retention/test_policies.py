@@ -42,7 +42,6 @@ def actions() -> list[str]:
         ({"expired": 1}, "expired"),
         ({"expired": True, "level": "world"}, "level"),
         ({"expired": True, "kind": "secret"}, "kind"),
-        ({"expired": True, "kind": "fact"}, "kind"),
         ({"expired": True, "tier": "working"}, "tier"),
     ],
     ids=str,
