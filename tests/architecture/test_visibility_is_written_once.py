@@ -68,6 +68,7 @@ AROUND_THE_RULE: Final = {
     "governance.erasure.entities.drop_unmentioned": "Erases.",
     "governance.erasure.places.facts_elsewhere": "Ids of scopes and facts; no records.",
     "facts.settle._require_versions": "Versions of what is locked; shows no row.",
+    "governance.decay._archive": "Puts locked rows aside; shows none.",
     "governance.erasure.foresee._Looking._rows": "Counts what would go; no row shown.",
     "governance.erasure.leftovers._counted": "Counts what is left; shows no row.",
     "governance.erasure.leftovers._of_scope": "Ids of scopes; no records.",
@@ -93,6 +94,7 @@ AROUND_THE_RULE: Final = {
 """ORM queries on records without the rule, each with its reason."""
 
 RAW_SQL: Final = {
+    "facts.standings": "Numbers of what fades, in sight or not; no words.",
     "access.held": "Whether a hold keeps a row, or a fact that rests on it.",
     "removal.own_words": "Ids of what goes with facts.",
     "conflicts.standing": "Has {visible}.",
