@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from prism_memory.access import Reader, get_visible, visible
+from prism_memory.access import Reader, get_visible, visible, visible_in
 from prism_memory.db.filters import compile_filter
 from prism_memory.errors import Invalid, NotVisible
 from prism_memory.models import Record
@@ -121,6 +121,22 @@ def test_another_tenants_row_under_the_same_scope_id_is_not_visible() -> None:
     rows = Record.objects.filter(tenant="globex", id=forged.id)
     assert rows.update(scope_id=HERE.id) == 1
     assert not seen(forged)
+
+
+def test_a_governor_reads_the_scopes_they_name_and_no_other() -> None:
+    """Each as its own reader would; of another tenant nothing, whatever is named."""
+    here, beside, above = make_scope(), make_scope(owner="bob"), make_scope(thread="")
+    shown = {make_record(scope=one).id for one in (here, beside)}
+    make_record(scope=above)
+    make_record("Withheld.", scope=here, gate="quarantined")
+    other = make_scope(tenant="globex")
+    make_record(scope=other)
+    reader = Reader(scope=Scope("acme"), mode=ReadMode.EXACT)
+    with tenant_in_every_statement("acme"):
+        rows = visible_in(using="default", reader=reader, scopes=[here, beside, other])
+        assert {row.id for row in rows} == shown
+    nobody = visible_in(using="default", reader=reader, scopes=[])
+    assert not nobody.exists()
 
 
 def test_a_scope_that_was_never_written_shows_nothing() -> None:

@@ -196,7 +196,7 @@ DEEDS: Final[Mapping[str, Deed]] = {
         _("It is held back, and waits for a review."),
         "q",
         fitting.no_quarantine,
-        lambda _item: (),
+        lambda _item: [_("What derives from it is blocked until then.")],
         _quarantine,
     ),
     "retract": Deed(

@@ -209,15 +209,18 @@ def nodes(tree: ast.AST, owner: str) -> Iterator[tuple[str, ast.AST]]:
         yield from nodes(child, place)
 
 
+DOORS: Final = {"visible", "visible_in", "get_visible"}
+
+
 def uses_the_rule(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "condition"
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(called, ast.Name):
-        return called.id in {"visible", "get_visible"}
+        return called.id in DOORS
     return (
         isinstance(called, ast.Attribute)
-        and called.attr in {"visible", "get_visible"}
+        and called.attr in DOORS
         and ast.unparse(called.value) == "access"
     )
 
