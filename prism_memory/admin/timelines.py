@@ -187,4 +187,4 @@ def _table(
 
 
 def _between(start: dt.datetime, end: dt.datetime | None, open_: str) -> SafeString:
-    return format_html("{} {}<br>{}", moment(start), _("to"), moment(end, open_))
+    return format_html("{}<br>{} {}", moment(start), _("to"), moment(end, open_))
