@@ -15,5 +15,5 @@ def check_conflicts(**kwargs: Any) -> list[checks.CheckMessage]:
     try:
         configured_rules()
     except Misconfigured as error:
-        return [checks.Error(str(error), id="prism_memory.E025")]
+        return [checks.Error(str(error), id="prism_memory.E031")]
     return []

@@ -51,7 +51,7 @@ def committed(
     if decision.verdict is Verdict.DEDUP and decision.target is not None:
         return decision.target, decision
     if vouched.note is not None:
-        _store_note(writing, replace(vouched.note, verdict=prepared.row.verdict))
+        _store_note(writing, vouched.note)
     if decision.verdict is Verdict.SUPERSEDE and decision.target is not None:
         waits = _supersede(writing, prepared, decision.target)
         if waits:

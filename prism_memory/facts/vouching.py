@@ -112,7 +112,11 @@ def _rank(trust: Trust) -> int:
 
 
 def _note(prepared: Prepared, note_id: uuid.UUID) -> Row:
-    """Return the bare words as a record of their own."""
+    """Return the bare words as a record of their own.
+
+    Its gate stays open: it is in nobody's sight, and the gate of the fact, which alone
+    derives from it, can be opened by one decision.
+    """
     words, row = prepared.claim.statement, prepared.row
     entry = Entry(words, key=str(prepared.id), kind=Kind.NOTE)
     return replace(
@@ -124,4 +128,5 @@ def _note(prepared: Prepared, note_id: uuid.UUID) -> Row:
         lexical_text=None,
         embed_text=None,
         embed_sha256=row.sha256,
+        verdict=GateVerdict(),
     )

@@ -36,7 +36,9 @@ class Fact(TenantModel):
     predicate = NameField(default="", blank=True)
     value = models.TextField(default="", blank=True)
     folded_sha256 = models.BinaryField(
-        default=b"", help_text="Of its words: what duplicates are found by."
+        default=b"",
+        db_default=b"",
+        help_text="Of its words: what duplicates are found by.",
     )
     confidence = models.FloatField(null=True, blank=True)
     provenance = models.TextField(choices=ProvenanceChoice, default="", blank=True)

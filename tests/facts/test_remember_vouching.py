@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from prism_memory.errors import FactKeyInUse, Invalid
-from prism_memory.models import Fact, Record
+from prism_memory.models import Fact, Record, Review
 from prism_memory.types import (
     SYNTHESIZED,
     Acceptance,
@@ -82,6 +82,22 @@ def test_words_that_give_orders_wait_whoever_says_them(provenance: str) -> None:
         found = decide(ORDER, provenance=provenance)
         assert make_memory().recall("instructions").hits == ()
     assert (found.fact.gate, found.quarantine_reason) == ("quarantined", "injection")
+
+
+def test_one_decision_opens_what_was_quarantined() -> None:
+    """B411, B412, B413: the bare words hold nothing back by themselves."""
+    with planned():
+        clean = decide(PORTO, provenance="extraction")
+        order = decide(ORDER)
+        assert not Review.objects.exclude(
+            record__in=[clean.fact.id, order.fact.id]
+        ).exists()
+        make_memory().facts.validate(clean.fact.id)
+        make_memory().facts.validate(order.fact.id, force=True)
+        assert {hit.id for hit in make_memory().recall("Porto instructions")} == {
+            clean.fact.id,
+            order.fact.id,
+        }
 
 
 def test_clean_words_of_a_model_may_be_let_through() -> None:

@@ -240,7 +240,7 @@ def test_the_system_check_tells_of_both(settings):
     assert check_conflicts() == []
     for wrong in ({"CONFLICT_HOT": 0.1}, {"CONFLICT_PACKS": ("nowhere.PACK",)}):
         settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, **wrong}
-        assert [message.id for message in check_conflicts()] == ["prism_memory.E025"]
+        assert [message.id for message in check_conflicts()] == ["prism_memory.E031"]
 
 
 @pytest.mark.parametrize("path", ["nowhere.PACK", "prism_memory.types.Scope"])
