@@ -31,6 +31,9 @@ STATUS: Final[dict[type[errors.PrismMemoryError], HTTPStatus]] = {
     errors.PermissionDenied: HTTPStatus.FORBIDDEN,
     errors.NotVisible: HTTPStatus.NOT_FOUND,
     errors.Conflict: HTTPStatus.CONFLICT,
+    errors.FactKeyInUse: HTTPStatus.CONFLICT,
+    errors.NotAccepted: HTTPStatus.CONFLICT,
+    errors.StillFlagged: HTTPStatus.CONFLICT,
     errors.LimitExceeded: HTTPStatus.UNPROCESSABLE_ENTITY,
     errors.Aborted: HTTPStatus.REQUEST_TIMEOUT,
     errors.DeadlineExceeded: HTTPStatus.GATEWAY_TIMEOUT,
@@ -149,7 +152,10 @@ def problem(
 def _domain(exc: errors.PrismMemoryError) -> Response:
     status = next(STATUS[kind] for kind in type(exc).__mro__ if kind in STATUS)
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return problem(status, exc.code, str(exc), exc.field)
+        answer = problem(status, exc.code, str(exc), exc.field)
+        if isinstance(exc, errors.StillFlagged):
+            answer.data["markers"] = [dict(marker) for marker in exc.markers]
+        return answer
     # The words are for the operator: they may tell of settings or of a provider.
     # A deadline is the caller's own: nobody has to come and look.
     late = isinstance(exc, errors.DeadlineExceeded)

@@ -234,3 +234,11 @@ class WholeInQuery(Whole):
         if not re.fullmatch(r"-?[0-9]{1,19}", data):
             raise serializers.ValidationError("It must be an integer.")
         return super().to_internal_value(int(data))
+
+
+class FlagInQuery(Flag):
+    """True or false, written into a query parameter."""
+
+    def to_internal_value(self, data: Any) -> bool:  # noqa: ANN401 - a text
+        """Return what it says."""
+        return super().to_internal_value({"true": True, "false": False}.get(data, data))

@@ -69,6 +69,15 @@ TEXTS: Final = {
 }
 
 
+class MarkerOutput(serializers.Serializer[Any]):
+    """Where a rule of the gate matched."""
+
+    rule = serializers.CharField()
+    start = serializers.IntegerField(help_text="First character, from 0.")
+    end = serializers.IntegerField(help_text="The one after the last.")
+    field = serializers.CharField(help_text="text or metadata.")
+
+
 class ProblemOutput(serializers.Serializer[Any]):
     """An error (RFC 9457)."""
 
@@ -78,6 +87,9 @@ class ProblemOutput(serializers.Serializer[Any]):
     detail = serializers.CharField()
     field = serializers.CharField(
         required=False, help_text="The input it is about, where known."
+    )
+    markers = MarkerOutput(
+        many=True, required=False, help_text="Of still_flagged: where rules matched."
     )
 
 

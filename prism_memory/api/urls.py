@@ -6,8 +6,15 @@ from django.urls import path, re_path
 
 from prism_memory.api.audit.views import AuditView
 from prism_memory.api.base import UnknownView
+from prism_memory.api.conflicts.views import ConflictsView, SettleView
 from prism_memory.api.corrections.views import CorrectionView
 from prism_memory.api.docs.views import RedocView, SchemaView, SwaggerView
+from prism_memory.api.entities.views import (
+    EntitiesView,
+    EntityView,
+    MergeView,
+    UnmergeView,
+)
 from prism_memory.api.erasures.views import (
     ErasurePreviewView,
     ErasuresView,
@@ -19,6 +26,24 @@ from prism_memory.api.exports.views import (
     ExportPartView,
     ExportsView,
     ExportView,
+)
+from prism_memory.api.facts.deciding import (
+    AcceptView,
+    ArchiveView,
+    ForgetFactView,
+    PurgeView,
+    QuarantineFactView,
+    RetractView,
+    UnarchiveView,
+    ValidateFactView,
+)
+from prism_memory.api.facts.views import (
+    FactsView,
+    FactView,
+    HistoryView,
+    RememberFactView,
+    SupersedeView,
+    TimelineView,
 )
 from prism_memory.api.forgetting.views import (
     ForgetThreadView,
@@ -38,6 +63,7 @@ from prism_memory.api.retention.views import (
     PreviewView,
     RunsView,
 )
+from prism_memory.api.reviews.views import DecideView, ReviewsView
 from prism_memory.api.shares.views import SharesView
 from prism_memory.api.tombstones.views import TombstonesView
 
@@ -73,6 +99,46 @@ urlpatterns = [
     path("memories/<str:memory_id>/validate", ValidateView.as_view(), name="validate"),
     path("recall", RecallView.as_view(), name="recall"),
     path("recall/deep", DeepRecallView.as_view(), name="recall-deep"),
+    path("facts", FactsView.as_view(), name="facts"),
+    path("facts/remember", RememberFactView.as_view(), name="facts-remember"),
+    path("facts/timeline", TimelineView.as_view(), name="facts-timeline"),
+    path("facts/<str:fact_id>", FactView.as_view(), name="fact"),
+    path("facts/<str:fact_id>/history", HistoryView.as_view(), name="fact-history"),
+    path(
+        "facts/<str:fact_id>/supersede", SupersedeView.as_view(), name="fact-supersede"
+    ),
+    path("facts/<str:fact_id>/retract", RetractView.as_view(), name="fact-retract"),
+    path("facts/<str:fact_id>/accept", AcceptView.as_view(), name="fact-accept"),
+    path(
+        "facts/<str:fact_id>/validate", ValidateFactView.as_view(), name="fact-validate"
+    ),
+    path(
+        "facts/<str:fact_id>/quarantine",
+        QuarantineFactView.as_view(),
+        name="fact-quarantine",
+    ),
+    path("facts/<str:fact_id>/forget", ForgetFactView.as_view(), name="fact-forget"),
+    path("facts/<str:fact_id>/purge", PurgeView.as_view(), name="fact-purge"),
+    path("facts/<str:fact_id>/archive", ArchiveView.as_view(), name="fact-archive"),
+    path(
+        "facts/<str:fact_id>/unarchive", UnarchiveView.as_view(), name="fact-unarchive"
+    ),
+    path("conflicts", ConflictsView.as_view(), name="conflicts"),
+    path(
+        "conflicts/<str:conflict_id>/settle",
+        SettleView.as_view(),
+        name="conflict-settle",
+    ),
+    path("entities", EntitiesView.as_view(), name="entities"),
+    path("entities/<str:entity_id>", EntityView.as_view(), name="entity"),
+    path("entities/<str:entity_id>/merge", MergeView.as_view(), name="entity-merge"),
+    path(
+        "entities/<str:entity_id>/unmerge",
+        UnmergeView.as_view(),
+        name="entity-unmerge",
+    ),
+    path("reviews", ReviewsView.as_view(), name="reviews"),
+    path("reviews/<str:review_id>/decide", DecideView.as_view(), name="review-decide"),
     path("holds", HoldsView.as_view(), name="holds"),
     path("holds/<str:hold_id>", HoldView.as_view(), name="hold"),
     path("tombstones", TombstonesView.as_view(), name="tombstones"),

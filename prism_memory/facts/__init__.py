@@ -15,6 +15,7 @@ from prism_memory.facts.remember import Outcome, remember_fact
 from prism_memory.facts.resolving import resolve
 from prism_memory.facts.restore import Back, restore
 from prism_memory.facts.retract import retract
+from prism_memory.facts.reviewing import decide, list_reviews
 from prism_memory.facts.settle import settle
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
 from prism_memory.facts.unmerge import unmerge
@@ -32,12 +33,14 @@ __all__ = [
     "archive",
     "assert_fact",
     "conflicts",
+    "decide",
     "facts",
     "forget_fact",
     "get_entity",
     "get_fact",
     "history",
     "list_entities",
+    "list_reviews",
     "merge",
     "purge",
     "quarantine_fact",

@@ -103,7 +103,7 @@ def timeline(
     """
     order = _order("timeline", reader, Wanted(subject, predicate))
     place = [None] * 3 if cursor is None else cursors.read(cursor, order, 3)
-    times = [_time(value) if value else None for value in place[:2]]
+    times = [read_time(value) if value else None for value in place[:2]]
     given = {
         "subject": fold(subject),
         "predicate": predicate,
@@ -131,11 +131,18 @@ def get_fact(*, using: str, reader: Reader, fact_id: uuid.UUID) -> FactItem:
         NotVisible: No such fact, or it was retracted, forgotten or archived (B419).
     """
     seeing = replace(reader, include_superseded=True)
-    given = {"fact_ids": [fact_id], "forgotten": False}
-    items = _items(using, reader, _rows(using, "latest", seeing, given))
+    items = latest(using=using, reader=seeing, fact_ids=[fact_id])
     if not items:
         raise NotVisible
     return items[0]
+
+
+def latest(
+    *, using: str, reader: Reader, fact_ids: Collection[uuid.UUID]
+) -> tuple[FactItem, ...]:
+    """Return those of some facts that are in sight, as they stand. One query."""
+    given = {"fact_ids": list(fact_ids), "forgotten": False}
+    return _items(using, reader, _rows(using, "latest", reader, given))
 
 
 @for_tenant
@@ -221,10 +228,15 @@ def _after(
     if cursor is None:
         return None, None
     starts, fact_id = cursors.read(cursor, order)
-    return _time(starts), cursors.place(0, fact_id)[1]
+    return read_time(starts), cursors.place(0, fact_id)[1]
 
 
-def _time(value: object) -> dt.datetime:
+def read_time(value: object) -> dt.datetime:
+    """Return a time that a cursor holds.
+
+    Raises:
+        Invalid: It is none.
+    """
     try:
         return dt.datetime.fromisoformat(str(value)).astimezone(dt.UTC)
     except (ValueError, OverflowError):

@@ -16,6 +16,7 @@ from prism_memory.errors import FactKeyInUse, Invalid, NotAccepted, NotVisible
 from prism_memory.facts.assert_fact import is_key_in_use
 from prism_memory.facts.locking import Locked, Which, change_record, lock_fact
 from prism_memory.facts.writing import Prepared, cite, write
+from prism_memory.lifecycle.reviews import decide_review
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.lifecycle.versions import change_version, instant
@@ -25,6 +26,8 @@ from prism_memory.types import (
     Actor,
     Closing,
     FactChange,
+    ReviewDecision,
+    ReviewWhy,
     Scope,
     record_ref,
 )
@@ -178,6 +181,15 @@ def close_old(
         closed_at=at,
         closing_actor=actor.name,
         closing_reason=reason,
+    )
+    decide_review(  # nobody can accept it any more
+        using=using,
+        tenant=fact.tenant,
+        record_id=fact.id,
+        why=ReviewWhy.PROPOSAL,
+        decision=ReviewDecision.LAPSED,
+        actor=actor,
+        at=at,
     )
 
 

@@ -16,6 +16,7 @@ from prism_memory.errors import Invalid
 from prism_memory.facts import OnUnaccepted, Superseded, Wanted, Which
 from prism_memory.memory.deciding import Deciding
 from prism_memory.memory.remembering import Remembering
+from prism_memory.memory.reviewing import Reviewing
 from prism_memory.memory.settling import Settling
 from prism_memory.types import (
     Claim,
@@ -38,7 +39,7 @@ FIELDS: Final = frozenset(field.name for field in fields(Claim)) - {
 
 
 @for_its_tenant
-class Facts(Deciding, Remembering, Settling):
+class Facts(Deciding, Remembering, Reviewing, Settling):
     """The facts of one memory. Call it to ask what holds; its verbs change that.
 
     memory.facts.assert_fact("Ada", "lives in", "Porto", evidence=[record_id])

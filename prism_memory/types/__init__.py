@@ -78,6 +78,7 @@ from prism_memory.types.retention import (
     Rules,
     ScopePreview,
 )
+from prism_memory.types.reviews import ReviewAction, Reviewed, ReviewItem, ReviewPage
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -213,8 +214,12 @@ __all__ = [
     "RestoredFact",
     "RestoredVersion",
     "Retained",
+    "ReviewAction",
     "ReviewDecision",
+    "ReviewItem",
+    "ReviewPage",
     "ReviewWhy",
+    "Reviewed",
     "Role",
     "Rules",
     "Ruling",

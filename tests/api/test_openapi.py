@@ -18,6 +18,10 @@ from prism_memory.api.openapi import document
 from tests.api.conftest import Caller, refused
 from tests.api.test_memories import FULL
 
+FACT_VERBS = (
+    *("supersede", "retract", "accept", "validate", "quarantine"),
+    *("forget", "purge", "archive", "unarchive"),
+)
 GENERATE = {
     "urlconf": "prism_memory.api.urls",
     "generator_class": "prism_memory.api.openapi.Generator",
@@ -55,7 +59,8 @@ def test_every_operation_is_described(path: str, operation: dict[str, Any]) -> N
     assert operation["summary"].endswith(".")
     answers = operation["responses"]
     good = [status for status in answers if status < "300"]
-    assert len(good) == 1 or operation["operationId"] == "place_hold"  # it stood
+    stood = operation["operationId"] in {"place_hold", "remember_fact"}
+    assert len(good) == 1 or stood
     for status, answer in answers.items():
         assert answer["description"]
         assert status == "204" or answer["content"], answer
@@ -69,6 +74,7 @@ def test_every_operation_is_described(path: str, operation: dict[str, Any]) -> N
     }
     assert headers == {"Prism-Owner", "Prism-Agent", "Prism-Thread"}
     names_others = path in {"/memories", "/shares", "/exports", "/holds"}
+    names_others |= path in {"/facts", "/facts/remember"}
     names_others |= path in {"/retention/preview", "/retention/runs"}
     assert ("_id}" in path) == ("404" in answers) or names_others
 
@@ -140,6 +146,20 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/memories/{memory_id}/validate",
         "/recall",
         "/recall/deep",
+        "/facts",
+        "/facts/remember",
+        "/facts/timeline",
+        "/facts/{fact_id}",
+        "/facts/{fact_id}/history",
+        *(f"/facts/{{fact_id}}/{verb}" for verb in FACT_VERBS),
+        "/conflicts",
+        "/conflicts/{conflict_id}/settle",
+        "/entities",
+        "/entities/{entity_id}",
+        "/entities/{entity_id}/merge",
+        "/entities/{entity_id}/unmerge",
+        "/reviews",
+        "/reviews/{review_id}/decide",
         "/holds",
         "/holds/{hold_id}",
         "/tombstones",

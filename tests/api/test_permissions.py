@@ -47,6 +47,9 @@ class Row:
     again: int | None = None
 
 
+NOBODY = "0192f0c1-0000-7000-8000-000000000000"
+# It cites nothing: what cites something is in test_facts.py.
+CLAIM = {"subject": "Ada", "predicate": "likes", "value": "tea", "evidence": []}
 ROWS = {
     ("memories", "POST"): Row(Permission.WRITE, 201, {"text": "Tea, not coffee"}),
     ("memories", "GET"): Row(Permission.READ),
@@ -71,6 +74,35 @@ ROWS = {
     ("validate", "POST"): Row(Permission.GOVERN, 200, {}, below=404),
     ("recall", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
     ("recall-deep", "POST"): Row(Permission.READ, 200, {"query": "tea"}),
+    ("facts", "GET"): Row(Permission.READ),
+    ("facts", "POST"): Row(Permission.WRITE, 400, CLAIM),
+    ("facts-timeline", "GET"): Row(Permission.READ, query="?subject=Ada"),
+    # No fact has a memory's id; see test_facts.py.
+    ("fact", "GET"): Row(Permission.READ, 404),
+    ("fact-history", "GET"): Row(Permission.READ, 404),
+    ("fact-supersede", "POST"): Row(Permission.WRITE, 404, CLAIM),
+    ("fact-retract", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-accept", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-validate", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-quarantine", "POST"): Row(Permission.GOVERN, 404, {"reason": "odd"}),
+    ("fact-forget", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-purge", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-archive", "POST"): Row(Permission.GOVERN, 404),
+    ("fact-unarchive", "POST"): Row(Permission.GOVERN, 404),
+    ("facts-remember", "POST"): Row(
+        Permission.WRITE, 201, {"text": "Ada likes tea"}, again=200
+    ),
+    ("conflicts", "GET"): Row(Permission.GOVERN),
+    # No conflict has a memory's id; see test_conflicts.py.
+    ("conflict-settle", "POST"): Row(Permission.GOVERN, 404, {"verdict": "admit"}),
+    ("entities", "GET"): Row(Permission.READ),
+    # No entity has a memory's id; see test_entities.py.
+    ("entity", "GET"): Row(Permission.READ, 404),
+    ("entity-merge", "POST"): Row(Permission.GOVERN, 404, {"into": NOBODY}),
+    ("entity-unmerge", "POST"): Row(Permission.GOVERN, 404),
+    ("reviews", "GET"): Row(Permission.GOVERN),
+    # No review has a memory's id; see test_reviews.py.
+    ("review-decide", "POST"): Row(Permission.GOVERN, 404, {"decision": "accept"}),
     ("shares", "GET"): Row(Permission.READ),
     ("shares", "PUT"): Row(
         Permission.GOVERN, 204, {"child": "t2", "ids": []}, in_thread=True
@@ -90,9 +122,7 @@ ROWS = {
     ("retention-policy", "DELETE"): Row(Permission.GOVERN, 403),
     ("retention-preview", "GET"): Row(Permission.GOVERN, 403),
     ("retention-runs", "GET"): Row(Permission.OPERATE, 403),
-    ("retention-runs", "POST"): Row(
-        Permission.OPERATE, 403, {"policy": "0192f0c1-0000-7000-8000-000000000000"}
-    ),
+    ("retention-runs", "POST"): Row(Permission.OPERATE, 403, {"policy": NOBODY}),
     # Also a source that is not there: it is told, and nothing changes.
     ("erasures", "POST"): Row(Permission.GOVERN, 202, {"source": "nothing"}),
     ("erasures", "GET"): Row(Permission.GOVERN),

@@ -32,6 +32,8 @@ THROUGH_THE_RULE: Final = {
     "facts.standing.standing",
     "facts.entities._groups",
     "facts.reading._rows",
+    "facts.reviewing._described",
+    "facts.reviewing._waiting",
     "facts.supersede.require_sight",
     "facts.writing.cite",
     "governance.export.read",
@@ -177,6 +179,7 @@ RAW_SQL: Final = {
     "retention.lock_due": "As due.",
     "retention.lowest": "As due.",
     "retention.oldest": "As due.",
+    "reviews.waiting": "Has {visible}.",
     "share.hold_shareable": "Has {visible}.",
     "share.shared": "Has {visible}.",
 }

@@ -1,0 +1,1 @@
+"""Claims that met others and wait: ``/conflicts``."""
