@@ -5,11 +5,15 @@ Importing this package registers them with Django's default admin site.
 
 from prism_memory.admin import (
     audit,
+    conflicts,
+    entities,
+    facts,
     holds,
     keys,
     policies,
     receipts,
     records,
+    reviews,
     runs,
     scopes,
     seals,
@@ -23,11 +27,15 @@ from prism_memory.admin import (
 
 __all__ = [
     "audit",
+    "conflicts",
+    "entities",
+    "facts",
     "holds",
     "keys",
     "policies",
     "receipts",
     "records",
+    "reviews",
     "runs",
     "scopes",
     "seals",

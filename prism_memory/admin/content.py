@@ -152,13 +152,25 @@ def key_label(record: Record) -> str:
     return record.key
 
 
+def short_label(record: Record) -> str:
+    """Return a record's key, or its id's end where the key is its id, as a fact's."""
+    if record.key == str(record.id):
+        return f"#{record.id.hex[-12:]}"
+    return key_label(record)
+
+
 def reasons(
-    record: Record, at: dt.datetime, *, is_edited: bool = False
+    record: Record,
+    at: dt.datetime,
+    *,
+    is_edited: bool = False,
+    timeless: bool = False,
 ) -> list[tuple[Any, Tone]]:
     """Return why a withheld record is withheld, as badges.
 
     Args:
         is_edited: Its signature is not its own.
+        timeless: To a reader who sees what is no longer valid, or retired.
     """
     strict = settings.REQUIRE_CONSENT and record.visible is None
     hidden = record.visible is False and record.revoked_at is None
@@ -168,11 +180,14 @@ def reasons(
         (hidden, _("hidden"), "bad"),
         (strict, _("no consent"), "warn"),
         (record.gate != GateState.OPEN, _("quarantined"), "warn"),
-        (record.retired_at is not None, _("retired"), "quiet"),
         (_past(record.expires_at, at), _("expired"), "quiet"),
-        (_future(record.valid_from, at), _("not yet valid"), "quiet"),
-        (_past(record.valid_to, at), _("no longer valid"), "quiet"),
     ]
+    if not timeless:
+        rules += [
+            (record.retired_at is not None, _("retired"), "quiet"),
+            (_future(record.valid_from, at), _("not yet valid"), "quiet"),
+            (_past(record.valid_to, at), _("no longer valid"), "quiet"),
+        ]
     found: list[tuple[Any, Tone]] = [
         (label, tone) for holds, label, tone in rules if holds
     ]

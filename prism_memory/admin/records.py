@@ -33,6 +33,7 @@ from prism_memory.admin.content import (
 from prism_memory.admin.correct import correct_tools, correct_view
 from prism_memory.admin.filters import FilterForm
 from prism_memory.admin.forget import forget_tools, forget_view
+from prism_memory.admin.gating import gate_tools, gate_view
 from prism_memory.admin.holding import hold_view
 from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.record_filters import RecordFilter
@@ -81,6 +82,7 @@ class RecordsAdmin(TenantAdmin):
             self.route("<path:object_id>/forget/", self.forget_view, "forget"),
             self.route("<path:object_id>/release/", self.release_view, "release"),
             self.route("<path:object_id>/hold/", self.hold_view, "hold"),
+            self.route("<path:object_id>/quarantine/", self.gate_view, "quarantine"),
         ]
 
     def place(self, request: HttpRequest) -> Place:
@@ -197,6 +199,7 @@ class RecordsAdmin(TenantAdmin):
 
     def row_tools(self, request: HttpRequest, row: Record) -> list[Tool]:
         return [
+            *gate_tools(request, row),
             *consent_tools(request, row),
             *release_tools(request, row, _hiders(row)),
             *forget_tools(request, row),
@@ -247,6 +250,10 @@ class RecordsAdmin(TenantAdmin):
     def hold_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask what for and why, then hold."""
         return hold_view(self, request, self.object_or_404(request, object_id))
+
+    def gate_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask why, then hold it back until somebody validates it."""
+        return gate_view(self, request, self.object_or_404(request, object_id))
 
     def consent_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then grant or revoke."""

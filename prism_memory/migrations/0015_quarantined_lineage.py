@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('prism_memory', '0013_conflicts'),
+        ('prism_memory', '0014_review_permissions'),
     ]
 
     operations = [

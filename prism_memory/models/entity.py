@@ -38,6 +38,7 @@ class Entity(TenantModel):
     created_at = models.DateTimeField()
 
     class Meta:
+        verbose_name_plural = "entities"
         constraints = [
             TenantKey(name="prism_memory_entity_key"),
             TenantReference(field="scope", name="prism_memory_entity_scope"),

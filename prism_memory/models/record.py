@@ -176,7 +176,10 @@ class Record(TenantModel):
                 condition=Q(source__isnull=False),
             ),
         ]
-        permissions = [("reveal_record", "Can see withheld text")]
+        permissions = [
+            ("reveal_record", "Can see withheld text"),
+            ("force_record", "Can open the gate although rules match"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.key}"

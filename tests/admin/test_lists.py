@@ -15,17 +15,26 @@ from prism_memory.models import (
     AccessKey,
     AuditEvent,
     EmbeddingSpace,
+    Fact,
     Record,
+    Review,
     Run,
     Scope,
     Source,
     Tenant,
     Tombstone,
 )
-from prism_memory.types import Lineage, SourceRef
+from prism_memory.types import Lineage, Origin, SourceRef, Trust
 from tests.admin.rows import make_event, make_key, make_run
 from tests.capture import captured
-from tests.factories import NOON, make_record, make_scope, make_tombstone, remember
+from tests.factories import (
+    NOON,
+    make_memory,
+    make_record,
+    make_scope,
+    make_tombstone,
+    remember,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -88,11 +97,38 @@ def test_a_record_takes_as_many_queries_however_much_derives_from_it(
     make_record("Derived.", fields=fields)
     address = links.row_page(record)
     # its words; decisions; lineage up and down, their keys; tombstones; spaces,
-    # vectors; what hides and keeps it, its holds
-    assert len(ours(root, address)) == 11
+    # vectors; what hides and keeps it, its holds; what it waits for
+    assert len(ours(root, address)) == 12
     for i in range(9):
         make_record(f"Derived {i}.", fields=fields)
-    assert len(ours(root, address)) == 11
+    assert len(ours(root, address)) == 12
+
+
+def test_lists_of_claims_take_as_many_queries_for_many_scopes_as_for_one(
+    root: Client,
+) -> None:
+    def claim(number: int) -> None:
+        scope = make_scope(owner=f"owner-{number}")
+        cited = make_record("She said it.", scope=scope).id
+        memory = make_memory(scope)
+        memory.facts.assert_fact("Ada", "is", str(number), evidence=[cited])
+        tool = make_memory(scope, origin=Origin(Trust.TOOL, "crm"))
+        (told,) = tool.remember(f"Told {number}.").accepted
+        memory.facts.assert_fact("Ada", "has", str(number), evidence=[told])
+
+    # the tenant; the rows; what of them are facts, their versions, the first words of
+    # what is visible; of reviews, the counts by reason
+    wanted = {Fact: 5, Review: 6}
+    claim(0)
+    for model, queries in wanted.items():
+        assert len(ours(root, links.list_page(model, tenant="acme"))) == queries
+    for number in range(1, 5):
+        claim(number)
+    for model, queries in wanted.items():
+        found = ours(root, links.list_page(model, tenant="acme"))
+        assert len(found) == queries, model
+        counting = [sql for sql in found if "count(" in sql.lower()]
+        assert all("LIMIT" in sql for sql in counting)
 
 
 @pytest.mark.parametrize(("model", "wish", "queries"), LISTS)

@@ -14,11 +14,15 @@ from prism_memory.models import (
     AccessKey,
     AuditEvent,
     AuditSeal,
+    ConflictDecision,
     Embedding,
     EmbeddingSpace,
+    Entity,
     ErasureReceipt,
+    Fact,
     RecallTrace,
     Record,
+    Review,
     Run,
     Scope,
     ShareGrant,
@@ -54,6 +58,7 @@ OF_TENANTS = (
     AuditEvent,
     AuditSeal,
     ErasureReceipt,
+    *(Fact, Review, ConflictDecision, Entity),
 )
 ALL = (*OF_TENANTS, Tenant, EmbeddingSpace, AccessKey)
 

@@ -23,10 +23,14 @@ MANAGERS: Final = {"objects", "_default_manager", "_base_manager"}
 THROUGH_THE_RULE: Final = {
     "access.get_visible",
     "access.visible",
+    "access.visible_in",
     "admin.content.previews",
     "admin.content.visible_content",
+    "admin.entities.readable_names",
+    "admin.fact_filters.FactFilter._readable",
     "admin.record_filters.RecordFilter.narrow",
     "admin.sharing.ShareForm._ids",
+    "admin.words._rows",
     "facts.conflicts.conflicts",
     "facts.judging.read_texts",
     "facts.standing.standing",
@@ -52,7 +56,10 @@ THROUGH_THE_RULE: Final = {
 
 AROUND_THE_RULE: Final = {
     "access.visible": "Adds the rule to the rows.",
+    "access.visible_in": "As visible.",
     "admin.content.withheld_content": "A reveal: with a permission, audited.",
+    "admin.items.records_of": "States and keys for a reviewer; ``loaded`` leaves the"
+    " words out, and admin.words asks the rule for them.",
     "admin.record_sections.labels": "Kind and key for links of a governor; no words.",
     "admin.records.RecordsAdmin.list_rows": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",

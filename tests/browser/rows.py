@@ -14,6 +14,7 @@ from prism_memory.models import (
     Embedding,
     EmbeddingSpace,
     ErasureReceipt,
+    Fact,
     LegalHold,
     RecallTrace,
     Record,
@@ -26,6 +27,7 @@ from prism_memory.models import (
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.models.base import TenantModel
 from prism_memory.types import Lineage, SourceRef
+from tests.admin.judging import Queue, make_history, make_queue
 from tests.admin.rows import make_receipt, make_run, scope_row
 from tests.factories import make_memory, make_record, make_scope
 from tests.governance.erasing import furnish
@@ -55,6 +57,8 @@ class World:
     thread: ScopeRow
     owner: ScopeRow
     space: EmbeddingSpace
+    queue: Queue
+    history: Fact
     shown: tuple[TenantModel | AccessKey, ...]
     """One of each other kind, each with a page of its own."""
 
@@ -71,6 +75,8 @@ def make_world() -> World:
         thread=scope_row(),
         owner=scope_row(make_scope(agent="", thread="")),
         space=EmbeddingSpace.objects.get(),
+        queue=make_queue(),
+        history=Fact.objects.get(id=make_history().id),
         shown=(),
     )
     _govern(rows)

@@ -37,3 +37,14 @@ SELECT class.relname AS name, index.indisvalid AS valid,
  WHERE class.relname = ANY(%(names)s::text[])
    AND class.relnamespace = (SELECT relnamespace FROM pg_class
                               WHERE oid = 'prism_memory_embedding'::regclass);
+
+-- name: count_reviews
+-- What waits for a person, by reason, each counted up to a bound.
+SELECT reason.why, (
+         SELECT count(*)
+           FROM (SELECT FROM prism_memory_review AS review
+                  WHERE review.tenant = %(tenant)s::text
+                    AND review.why = reason.why
+                    AND review.decided_at IS NULL
+                  LIMIT %(most)s::integer) AS counted) AS waiting
+  FROM unnest(%(whys)s::text[]) AS reason(why);
