@@ -214,10 +214,10 @@ def uses_the_rule(node: ast.AST) -> bool:
         return node.attr == "condition"
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(called, ast.Name):
-        return called.id in {"visible", "get_visible"}
+        return called.id in {"visible", "get_visible", "visible_in"}
     return (
         isinstance(called, ast.Attribute)
-        and called.attr in {"visible", "get_visible"}
+        and called.attr in {"visible", "get_visible", "visible_in"}
         and ast.unparse(called.value) == "access"
     )
 
