@@ -50,6 +50,7 @@ class Facing:
 
     def _prepared(self, claim: Claim, origin: Origin | None) -> Prepared:
         self.memory._refuse_secret_scope()  # noqa: SLF001 - its other half
+        self.memory._space_to_write()  # noqa: SLF001 - so that it gets its vector
         return prepare_claim(
             claim,
             origin=check_part(origin, Origin, "origin") or self.memory.origin,

@@ -54,7 +54,7 @@ class Claim:
         valid_from: Since when it holds in the world; the time of writing when None.
         valid_to: Until when, exclusive; open when None.
         confidence: 0..1.
-        importance: 0..1; clamped, and dropped where it is not finite (B358).
+        importance: Clamped to 0..1; ``remember`` drops one that is not finite (B358).
         tags: 32 at most, of 1 to 64 characters.
         metadata: More of a JSON object. ``subject``, ``predicate``, ``object`` and
             ``tags`` are the claim's own.

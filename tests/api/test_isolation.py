@@ -161,6 +161,11 @@ def test_a_body_names_neither_scope_nor_trust(alice: Caller, name: str) -> None:
         ("memories", {"text": "Hello", "source": {"key": "k", name: "bob"}}),
         ("memories", {"text": "Hello", "lineage": {"source_ids": [], name: "bob"}}),
         ("recall", {"query": "Hello", name: "bob"}),
+        ("facts", {"subject": "a", "predicate": "b", "value": "c", name: "bob"}),
+        ("facts/remember", {"text": "Hello", name: "bob"}),
+        (f"facts/{uuid.uuid4()}/supersede", {"value": "c", name: "bob"}),
+        (f"facts/{uuid.uuid4()}/accept", {name: "bob"}),
+        (f"reviews/{uuid.uuid4()}/decide", {"decision": "accept", name: "bob"}),
         (f"memories/{uuid.uuid4()}/consent", {"visible": True, name: "bob"}),
     ]
 
@@ -168,7 +173,8 @@ def test_a_body_names_neither_scope_nor_trust(alice: Caller, name: str) -> None:
         answer = alice.post(path, body)
         refused(answer, 400, "validation")
         assert answer.json()["detail"].startswith(f"{name} comes from")
-    for path in ("memories", f"memories/{uuid.uuid4()}", "pending", "limits"):
+    read = ("memories", f"memories/{uuid.uuid4()}", "pending", "limits", "facts")
+    for path in (*read, "facts/timeline", "entities", "reviews", "conflicts"):
         refused(alice.get(path, f"?{name}=bob"), 400, "validation")
     refused(alice.post("recall", {"query": "x"}, f"?{name}=bob"), 400, "validation")
     refused(alice.post("memories", {"text": "x"}, f"?{name}=b"), 400, "validation")
@@ -195,6 +201,12 @@ def test_every_statement_names_the_tenant(alice: Caller) -> None:
         alice.get("memories")
         alice.get(f"memories/{memory_id}")
         alice.get("pending")
+        claim = {"subject": "Ada", "predicate": "likes", "value": "tea"}
+        alice.post("facts", {**claim, "evidence": [memory_id]})
+        alice.post("facts/remember", {"text": "Ada plays the cello"})
+        for route in ("facts", "facts/timeline?subject=Ada", "entities", "conflicts"):
+            alice.get(route)
+        alice.get("reviews")
         alice.post(f"memories/{memory_id}/consent", {"visible": False})
 
     allowed = ("SAVEPOINT", "RELEASE", "SELECT current_setting")

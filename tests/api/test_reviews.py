@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from prism_memory.models import Record, Review
-from prism_memory.types import Permission, Trust
+from prism_memory.types import Permission, Scope, Trust
 from tests.api.conftest import ALICE, Caller, make_token, refused
 from tests.tables import counts
 
@@ -78,6 +78,16 @@ def test_a_poisoned_memory_waits_with_its_words(alice: Caller) -> None:
     assert Record.objects.get(id=memory_id).gate == "quarantined"
     assert decide(alice, review, "validate", force=True).json()["decision"] == "forced"
     assert alice.recalls("previous instructions") == [ORDERS]
+
+
+def test_a_threads_key_forces_nothing(alice: Caller) -> None:
+    """B413, case_C26: what an agent holds in a chat cannot promote what it was told."""
+    thread = Scope("acme", owner="alice", agent="a", thread="t")
+    chat = Caller(make_token(thread))
+    alice.sends(agent="a", thread="t").remember(ORDERS)
+    (review,) = waiting(chat)
+    refused(decide(chat, review, "validate", force=True), 403, "permission", "force")
+    assert Record.objects.get().gate == "quarantined"
 
 
 def test_what_cannot_be_decided_so_is_refused(alice: Caller, proposal: str) -> None:

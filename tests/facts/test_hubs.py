@@ -36,9 +36,10 @@ facts AS (
   INSERT INTO prism_memory_fact
          (id, tenant, record_id, scope_id, key, subject, folded_subject, predicate,
           value, provenance, principal, sensitivity, closing, closing_actor,
-          closing_reason)
+          closing_reason, folded_sha256)
   SELECT made.id, tenant, made.id, scope_id, made.id::text, subject, folded_subject,
-         predicate, value, provenance, principal, sensitivity, '', '', ''
+         predicate, value, provenance, principal, sensitivity, '', '', '',
+         folded_sha256
     FROM prism_memory_fact AS fact, made
    WHERE fact.id = %(fact)s
   RETURNING id)

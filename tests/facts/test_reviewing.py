@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from prism_memory.errors import Conflict, Invalid, NotVisible, StillFlagged
 from prism_memory.models import AuditEvent, Fact, Record, Review
@@ -203,6 +205,19 @@ class TestSight:
             with pytest.raises(Invalid):
                 memory.reviews(why=ReviewWhy.CONFLICT, cursor=cursor)
         assert seen == facts
+
+    def test_a_page_of_any_length_takes_as_many_queries(self) -> None:
+        def asked() -> int:
+            with CaptureQueriesContext(connection) as captured:
+                make_memory().facts.reviews()
+            return len(captured)
+
+        assert_one(trust=Trust.TOOL)
+        poisoned()
+        once = asked()
+        for n in range(3):
+            assert_one(f"Town {n}", trust=Trust.TOOL)
+        assert asked() == once == 3  # the signatures are off
 
     def test_asynchronous_code_does_the_same(self) -> None:
         assert_one(trust=Trust.TOOL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import re
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -17,7 +18,7 @@ from psycopg import sql
 from prism_memory import backends, indexing, lifecycle, tasks
 from prism_memory.memory import Memory
 from prism_memory.models import EmbeddingSpace
-from prism_memory.types import Entry, Kind, ReadMode, SourceRef
+from prism_memory.types import Entry, Kind, Origin, ReadMode, SourceRef, Trust
 from tests.db.asking import ask
 from tests.factories import NOON, make_memory, make_scope, make_trace
 from tests.tables import table_names
@@ -48,6 +49,13 @@ READS: Final[Reads] = {
         "tea", expand_hops=2, entity_match=True
     ),
     "entities": lambda memory, _: memory.entities(),
+    "facts": lambda memory, _: memory.facts("Ada", unaccepted=True, known_at=NOON),
+    "facts, their chains": lambda memory, _: [
+        (memory.facts.get(fact.id), memory.facts.history(fact.id))
+        for fact in memory.facts("Ada")
+    ],
+    "facts, their times": lambda memory, _: memory.facts.timeline("Ada"),
+    "facts, in conflict": lambda memory, _: memory.facts.conflicts(),
     "recall, shared": lambda memory, _: memory.recall(
         "tea", share_from_parent_thread_id="sharing", explain=True
     ),
@@ -74,7 +82,7 @@ WRITES: Final = {
     *("remember", "set_consent", "correct", "share_with", "revoke_share"),
     *("hold", "release", "forget", "forget_thread", "propagate_deletion"),
     *("release_forgotten", "erase", "start_erasure", "apply_retention"),
-    *("start_export", "delete_export", "rebuild_index"),
+    *("start_export", "delete_export", "rebuild_index", "quarantine", "validate"),
 }
 
 OF_RUNS: Final = {"erasure_state", "export_state", "open_export", "export_memory"}
@@ -109,11 +117,24 @@ def memory(_only_the_read_could_write: None) -> Memory:
     memory.remember("Still without a vector: tea.")
     sharing = make_memory(make_scope(thread="sharing"))
     sharing.share_with("chat-1", sharing.remember("Tea is shared.").accepted)
+    claim(memory, ids[0])
     lifecycle.write_trace(using="default", trace=make_trace(*ids))
     lifecycle.reinforce(
         using="default", tenant="acme", ids=ids, query_sha256=bytes(32), at=NOON
     )
     return memory
+
+
+def claim(memory: Memory, record_id: uuid.UUID) -> None:
+    """Facts, one of which waits; what was decided about one; and a merge of names."""
+    facts = memory.facts
+    facts.assert_fact("Ada", "drinks", "tea", evidence=[record_id])
+    facts.remember("Ada lives in Porto")
+    tools = make_memory(origin=Origin(Trust.TOOL, "crm"))
+    heard = tools.remember("CRM: she likes cake.").accepted
+    tools.facts.assert_fact("Ada", "likes", "cake", evidence=heard)
+    first, second = memory.entities().items[:2]
+    memory.entities.merge(first.id, second.id)
 
 
 @pytest.fixture
