@@ -19,7 +19,7 @@ from prism_memory.facts.reviewing import decide, list_reviews
 from prism_memory.facts.settle import settle
 from prism_memory.facts.supersede import OnUnaccepted, Superseded, supersede
 from prism_memory.facts.unmerge import unmerge
-from prism_memory.facts.validate import validate_fact
+from prism_memory.facts.validate import validate_fact, validate_record
 
 __all__ = [
     "Back",
@@ -54,4 +54,5 @@ __all__ = [
     "unarchive",
     "unmerge",
     "validate_fact",
+    "validate_record",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
+from typing import Any
 
 from django.db import transaction
 
@@ -12,6 +14,7 @@ from prism_memory.facts.accept import Decided
 from prism_memory.facts.locking import Which, lock_fact
 from prism_memory.facts.pending import complete, moment
 from prism_memory.lifecycle.tombstones import hold_lineage
+from prism_memory.models import Fact
 from prism_memory.types import Actor, Scope
 
 
@@ -54,15 +57,59 @@ def validate_fact(
             force=force,
         )
         waits = locked.fact.pending_supersedes is not None
-        now = lock_fact(using=using, scope=scope, which=locked.fact.id)
-        replaced = waits and complete(
-            using=using,
-            scope=scope,
-            actor=actor,
-            new=now,
-            version=now.current,
-            at=at,
-            instant=moment(using=using, tenant=scope.tenant, new=now),
-            reason=reason,
-        )
+        given: Any = {"using": using, "scope": scope, "actor": actor, "at": at}
+        replaced = waits and _replace(**given, fact_id=locked.fact.id, reason=reason)
     return Decided(locked.fact.id, replaced, waits and not replaced)
+
+
+@for_tenant
+def validate_record(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    record_id: uuid.UUID,
+    at: dt.datetime,
+    force: bool = False,
+    reason: str = "",
+) -> bool:
+    """Do as ``lifecycle.validate``, and as ``validate_fact`` where it is one's words.
+
+    Raises:
+        NotVisible: No such record in this scope.
+        StillFlagged: Rules match still; nothing is changed.
+        Conflict: An import is not done with it.
+        Unsupported: In a host's transaction that is not READ COMMITTED.
+    """
+    given: Any = {"using": using, "scope": scope, "actor": actor, "at": at}
+    with transaction.atomic(using=using):
+        hold_lineage(using=using, tenant=scope.tenant, alone=True)
+        opened = lifecycle.validate(
+            **given, record_id=record_id, reason=reason, force=force
+        )
+        facts = Fact.objects.using(using).filter(tenant=scope.tenant, id=record_id)
+        if opened and facts.filter(pending_supersedes__isnull=False).exists():
+            _replace(**given, fact_id=record_id, reason=reason)
+    return opened
+
+
+def _replace(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    fact_id: uuid.UUID,
+    at: dt.datetime,
+    reason: str,
+) -> bool:
+    now = lock_fact(using=using, scope=scope, which=fact_id)
+    return now.version is not None and complete(
+        using=using,
+        scope=scope,
+        actor=actor,
+        new=now,
+        version=now.version,
+        at=at,
+        instant=moment(using=using, tenant=scope.tenant, new=now),
+        reason=reason,
+    )

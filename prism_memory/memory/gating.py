@@ -8,6 +8,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 
 from prism_memory import lifecycle
+from prism_memory.facts import validate_record
 from prism_memory.memory.verbs import Verbs
 from prism_memory.types import check_uuid
 
@@ -39,6 +40,8 @@ class Gating(Verbs):
     ) -> bool:
         """Scan a record of exactly this scope again; open its gate if nothing matches.
 
+        A fact then also takes the place of the one that it waits for, if it may.
+
         Args:
             reason: For the audit; no text content.
             force: Open it although rules match. No agent's tool may pass this.
@@ -52,7 +55,7 @@ class Gating(Verbs):
             Conflict: An import is not done with it.
             Unsupported: In a host's transaction that is not READ COMMITTED.
         """
-        return lifecycle.validate(
+        return validate_record(
             **self._who(reason), record_id=check_uuid(record_id), force=force
         )
 
