@@ -256,6 +256,12 @@ class Settings:
         minimum=0.1,
         maximum=600,
     )
+    PROMOTE = Setting(
+        "off",
+        help="Let the nightly task validate what a model made and people recalled three"
+        " times by two questions in a day or more, ten facts of a tenant at a time.",
+        choices=("on", "off"),
+    )
     AUTO_PROMOTE_SYNTHESIZED = Setting(
         default=False,
         help="Let what a model extracted, reflected or induced through the gate, where"

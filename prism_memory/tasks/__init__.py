@@ -21,7 +21,7 @@ from prism_memory.signals import (
     resolving_wanted,
     trace_wanted,
 )
-from prism_memory.tasks.decaying import fade
+from prism_memory.tasks.decaying import fade, promote_facts
 from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
@@ -50,6 +50,7 @@ __all__ = [
     "fade",
     "judge_pending",
     "keep_trace",
+    "promote_facts",
     "prune_traces",
     "rebuild",
     "reinforce",
@@ -102,6 +103,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
         "prism-memory-decay": {
             "task": fade.name,
             "schedule": crontab(hour="2", minute="47"),
+            "options": {"expires": 86_400.0, **queue()},
+        },
+        "prism-memory-promote": {
+            "task": promote_facts.name,
+            "schedule": crontab(hour="2", minute="17"),
             "options": {"expires": 86_400.0, **queue()},
         },
         "prism-memory-sweep-erasures": {

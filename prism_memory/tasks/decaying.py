@@ -1,4 +1,4 @@
-"""Put aside facts that fade, tenant by tenant, where the settings ask for it.
+"""Put aside facts that fade, and promote others, where the settings ask for it.
 
 Harmless if run twice at once: the later takes up what the earlier was at, which stops.
 """
@@ -13,6 +13,7 @@ from celery import shared_task
 from prism_memory import indexing
 from prism_memory.conf import settings
 from prism_memory.governance.decay import Rules, decay
+from prism_memory.governance.promotion import promote
 from prism_memory.tasks.sending import Message
 from prism_memory.types import Actor
 
@@ -46,6 +47,16 @@ def fade(*, after: str = "", **kwargs: Any) -> None:
             goes_on(last).send()
             return
         last = tenant
+
+
+@shared_task(name="prism_memory.promote", ignore_result=True)
+def promote_facts(**kwargs: Any) -> None:
+    """Open the gate of what has proven of use, where the settings ask for it."""
+    using = settings.DATABASE
+    if settings.PROMOTE == "off":
+        return
+    for tenant in indexing.tenants(using=using):
+        promote(using=using, tenant=tenant, actor=Actor())
 
 
 def goes_on(after: str) -> Message:

@@ -103,6 +103,7 @@ AROUND_THE_RULE: Final = {
 """ORM queries on records without the rule, each with its reason."""
 
 RAW_SQL: Final = {
+    "facts.promotable": "Ids that ``validate`` is asked about, by their numbers.",
     "facts.standings": "Numbers of what fades, in sight or not; no words.",
     "access.held": "Whether a hold keeps a row, or a fact that rests on it.",
     "removal.own_words": "Ids of what goes with facts.",

@@ -156,3 +156,30 @@ SELECT fact.id, fact.provenance, record.importance, record.gate,
    AND fact.closed_at IS NULL AND fact.archived_at IS NULL
  ORDER BY fact.id
  LIMIT %(rows)s::bigint;
+
+-- name: promotable
+-- Facts that a model made and that wait behind the gate for that alone, and that people
+-- who asked for such recalled often enough. Ids and scopes only.
+SELECT fact.id, place.owner, place.agent, place.thread
+  FROM prism_memory_review AS waiting
+  JOIN prism_memory_fact AS fact
+    ON fact.tenant = waiting.tenant AND fact.id = waiting.record_id
+  JOIN prism_memory_record AS record
+    ON record.tenant = fact.tenant AND record.id = fact.id
+  JOIN prism_memory_reinforcement AS recalled
+    ON recalled.tenant = fact.tenant AND recalled.record_id = fact.id
+  JOIN prism_memory_scope AS place
+    ON place.tenant = fact.tenant AND place.id = fact.scope_id
+ WHERE waiting.tenant = %(tenant)s::text
+   AND waiting.why = 'quarantined' AND waiting.decided_at IS NULL
+   AND fact.closed_at IS NULL AND fact.archived_at IS NULL
+   AND fact.provenance = ANY(%(provenances)s::text[])
+   AND record.gate = 'quarantined' AND record.gate_reason = %(reason)s::text
+   AND record.created_at <= %(written_before)s::timestamptz
+   AND recalled.recalls >= %(recalls)s::integer
+   AND (SELECT count(*)
+          FROM prism_memory_reinforcedquery AS asked
+         WHERE asked.tenant = fact.tenant AND asked.record_id = fact.id)
+       >= %(questions)s::integer
+ ORDER BY waiting.opened_at, waiting.id
+ LIMIT %(rows)s::integer;
