@@ -36,8 +36,9 @@ AND (%(include_superseded)s::boolean
      OR ((record.valid_from IS NULL OR record.valid_from <= %(as_of)s::timestamptz)
          AND (record.valid_to IS NULL OR record.valid_to > %(as_of)s::timestamptz)))
 -- A correction does not block the record whose words it put right, nor does the gate by
--- more than itself what it holds back, not even where that derives from itself in a circle. IS TRUE keeps this a look-up per row; pulled up into a
--- join, it would make the planner think longer than the statement runs.
+-- more than itself what it holds back, not even where that derives from itself in a
+-- circle. IS TRUE keeps this a look-up per row; pulled up into a join, it would make the
+-- planner think longer than the statement runs.
 AND (NOT EXISTS (
       SELECT FROM prism_memory_tombstone AS stone
        WHERE stone.tenant = record.tenant
