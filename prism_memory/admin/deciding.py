@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory.admin import links
 from prism_memory.admin.asking import Ask, ReasonField, Told, ask
+from prism_memory.admin.characters import shown
 from prism_memory.admin.deeds import DEEDS
 from prism_memory.admin.items import Item
 from prism_memory.admin.readonly import ReadOnlyAdmin, actor
 from prism_memory.admin.using import using
 from prism_memory.models.base import TenantModel
 from prism_memory.types import ReviewWhy
+
+MOST_CHARACTERS: Final = 600
+"""Of what a page that asks repeats; the whole stands on the page before."""
 
 
 class WhyForm(forms.Form):
@@ -119,7 +125,8 @@ def deed_view(
 
 def _words(item: Item, name: str, problem: object, back: str) -> Ask:
     deed = DEEDS[name]
-    lines = [problem, _("So it cannot be done.")] if problem else deed.effect(item)
+    told = [problem, _("So it cannot be done.")] if problem else deed.effect(item)
+    lines = [*saying(item), *told]
     return Ask(
         deed.question,
         deed.label,
@@ -129,6 +136,14 @@ def _words(item: Item, name: str, problem: object, back: str) -> Ask:
         refused=bool(problem),
         back=back,
     )
+
+
+def saying(item: Item) -> list[object]:
+    """Return what it says, for whoever decides about it; nothing where that is held."""
+    if item.words is None:
+        return []
+    text = Truncator(item.words.text).chars(MOST_CHARACTERS)
+    return [format_html("{}: <q>{}</q>", _("It says"), shown(text))]
 
 
 def given(request: HttpRequest, item: Item, reason: str) -> dict[str, Any]:

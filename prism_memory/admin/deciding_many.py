@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -61,7 +62,7 @@ def many_view(page: ReviewsAdmin, request: HttpRequest, place: Place) -> HttpRes
         _decide(request, deed, fitting, form.cleaned_data["reason"])
         return HttpResponseRedirect(back)
     words = _words(name, items, fitting, back)
-    sections = _sections(request, items, problems)
+    sections = _sections(request, deed, items, problems)
     context = {"form": form, "ask_sections": sections}
     return page.answer(request, TEMPLATE, _frame(request, place, words) | context)
 
@@ -69,7 +70,7 @@ def many_view(page: ReviewsAdmin, request: HttpRequest, place: Place) -> HttpRes
 def _words(name: str, items: Sequence[Item], fitting: Sequence[Item], back: str) -> Ask:
     deed = DEEDS[name]
     return Ask(
-        deed.question,
+        _("%s those chosen?") % deed.label,
         deed.label,
         _effect(items, fitting),
         deed.about,
@@ -127,7 +128,10 @@ def _frame(request: HttpRequest, place: Place, words: Ask) -> dict[str, Any]:
 
 
 def _sections(
-    request: HttpRequest, items: Sequence[Item], problems: Sequence[object]
+    request: HttpRequest,
+    deed: Deed,
+    items: Sequence[Item],
+    problems: Sequence[object],
 ) -> list[Section]:
     records = [item.record for item in items]
     texts = previews_of(records, gated=may_read_gated(request))
@@ -135,7 +139,7 @@ def _sections(
         (
             links.anchor(links.row_page(item.review or item.record), _name(item)),
             shown(texts.get(item.record.id, str(_("withheld")))),
-            why or _("will be decided"),
+            why or format_html_join(" ", "{}", ((line,) for line in deed.effect(item))),
         )
         for item, why in zip(items, problems, strict=True)
     ]

@@ -111,6 +111,14 @@ def _retract(item: Item, given: Given) -> None:
     facts.retract(**given, which=item.record.id)
 
 
+def _archive(item: Item, given: Given) -> None:
+    facts.archive(**given, which=item.record.id)
+
+
+def _unarchive(item: Item, given: Given) -> None:
+    facts.unarchive(**given, which=item.record.id)
+
+
 DEEDS: Final[Mapping[str, Deed]] = {
     "accept": Deed(
         _("Accept"),
@@ -209,6 +217,26 @@ DEEDS: Final[Mapping[str, Deed]] = {
         lambda _item: [_("What derives from it is blocked.")],
         _retract,
         danger=True,
+    ),
+    "archive": Deed(
+        _("Archive"),
+        _("Put this claim aside?"),
+        _("It is not recalled until somebody takes it back. Nothing is deleted."),
+        _("It is archived."),
+        "h",
+        fitting.no_archive,
+        lambda _item: [_("What waits for a decision about it waits no more.")],
+        _archive,
+    ),
+    "unarchive": Deed(
+        _("Take back"),
+        _("Take this claim back?"),
+        _("It is recalled again, as before it was archived."),
+        _("It is taken back."),
+        "h",
+        fitting.no_unarchive,
+        lambda _item: [_("What was not decided about it waits again.")],
+        _unarchive,
     ),
 }
 """By name, in the order of their buttons."""

@@ -32,7 +32,7 @@ from prism_memory.models import Fact, Review
 from prism_memory.types import record_ref
 
 RIGHT: Final = "change_fact"
-DEEDS_HERE: Final = ("accept", "quarantine", "retract")
+DEEDS_HERE: Final = ("accept", "quarantine", "archive", "unarchive", "retract")
 
 
 @admin.register(Fact)

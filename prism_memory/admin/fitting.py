@@ -44,9 +44,16 @@ def no_accept(item: Item) -> Why:
         return _("It does not wait as a proposal.")
     if item.fact is None:
         return _("It is no fact: nothing is claimed.")
+    state = _accepted(item) or _closed(item)
+    return state or ("" if item.words else WITHHELD)
+
+
+def _accepted(item: Item) -> Why:
     if item.acceptance == Acceptance.ACCEPTED:
         return _("It is accepted already.")
-    return _closed(item) or ("" if item.words else WITHHELD)
+    if item.fact is not None and item.fact.archived_at is not None:
+        return _("It is archived: take it back first.")
+    return ""
 
 
 def no_reject(item: Item) -> Why:
@@ -95,6 +102,24 @@ def no_quarantine(item: Item) -> Why:
 def no_retract(item: Item) -> Why:
     """Return why it cannot be retracted."""
     return _("It is no fact: nothing is claimed.") if not item.fact else _closed(item)
+
+
+def no_archive(item: Item) -> Why:
+    """Return why it cannot be put aside."""
+    if item.fact is None:
+        return _("It is no fact: nothing is claimed.")
+    if item.fact.archived_at is not None:
+        return _("It is archived already.")
+    ended = item.version is not None and item.version.recorded_to is not None
+    return _closed(item) if ended else ""
+
+
+def no_unarchive(item: Item) -> Why:
+    """Return why it cannot be taken back."""
+    if item.fact is None or item.fact.archived_at is None:
+        return _("It is not archived.")
+    ended = item.version is not None and item.version.recorded_to is not None
+    return _closed(item) if ended else ""
 
 
 def no_settle(item: Item) -> Why:

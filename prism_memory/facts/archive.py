@@ -11,8 +11,18 @@ from prism_memory import audit
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict
 from prism_memory.facts.locking import Locked, Which, change_record, lock_fact
-from prism_memory.models import Fact
-from prism_memory.types import Actor, Scope, record_ref
+from prism_memory.lifecycle.reviews import decide_review, open_review
+from prism_memory.models import ConflictDecision, Fact
+from prism_memory.models.choices import GateState
+from prism_memory.types import (
+    Acceptance,
+    Actor,
+    ReviewDecision,
+    ReviewWhy,
+    Scope,
+    Verdict,
+    record_ref,
+)
 
 
 @for_tenant
@@ -27,6 +37,8 @@ def archive(
 ) -> uuid.UUID:
     """Put a fact of exactly ``scope`` aside; return its id. Nothing is deleted.
 
+    What waited for a person waits no more, until it is taken back.
+
     Raises:
         NotVisible: No such fact in this scope.
         Conflict: It is archived, retracted or forgotten already, or held.
@@ -38,6 +50,14 @@ def archive(
             message = "A legal hold keeps the fact."
             raise Conflict(message, field="id")
         _set(using, locked, at, archived_at=at)
+        decide_review(
+            using=using,
+            tenant=scope.tenant,
+            record_id=locked.fact.id,
+            decision=ReviewDecision.LAPSED,
+            actor=actor,
+            at=at,
+        )
         _record(using, actor, locked, "fact.archive", at, reason)
     return locked.fact.id
 
@@ -65,8 +85,36 @@ def unarchive(
             message = "The fact is not archived."
             raise Conflict(message, field="id")
         _set(using, locked, at, archived_at=None)
+        _wait_again(using, scope, locked, at)
         _record(using, actor, locked, "fact.unarchive", at, reason)
     return locked.fact.id
+
+
+def _wait_again(using: str, scope: Scope, locked: Locked, at: dt.datetime) -> None:
+    """Let a person look at what is undecided still."""
+    fact = locked.fact
+    pending = ConflictDecision.objects.using(using).filter(
+        tenant=scope.tenant,
+        fact_id=fact.id,
+        verdict=Verdict.PENDING,
+        settled_at=None,
+    )
+    undecided = not fact.closing
+    proposal = undecided and locked.current.acceptance == Acceptance.PROPOSAL
+    reasons = {
+        ReviewWhy.PROPOSAL: proposal,
+        ReviewWhy.QUARANTINED: locked.current.gate != GateState.OPEN,
+        ReviewWhy.CONFLICT: undecided and pending.exists(),
+    }
+    for why in (why for why, waits in reasons.items() if waits):
+        open_review(
+            using=using,
+            tenant=scope.tenant,
+            scope_id=scope.id,
+            record_id=fact.id,
+            why=why,
+            at=at,
+        )
 
 
 def _require_here(locked: Locked) -> None:

@@ -20,7 +20,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import Error, InterfaceError, OperationalError, ProgrammingError
 from psycopg.errors import InsufficientPrivilege, UndefinedColumn, UndefinedTable
 
-from prism_memory.errors import PrismMemoryError
+from prism_memory.errors import PrismMemoryError, StillFlagged
 from prism_memory.management.progress import Stream
 from prism_memory.types import Actor
 
@@ -63,7 +63,7 @@ class MemoryCommand(BaseCommand):
             yield
         except PrismMemoryError as error:
             field = f" (field: {error.field})" if error.field else ""
-            message = f"{error}{field}"
+            message = f"{error}{field}{_rules_of(error)}"
             raise CommandError(message, returncode=FAILED) from error
         except (OperationalError, InterfaceError, ProgrammingError) as error:
             if told := _of_the_database(error):
@@ -89,6 +89,14 @@ class MemoryCommand(BaseCommand):
     def aside(self, text: str) -> None:
         """Print words for people, beside the result, on stderr."""
         self.stderr.write(text, style_func=str)
+
+
+def _rules_of(error: PrismMemoryError) -> str:
+    """Return which rules of the gate match, where that is what was refused."""
+    if not isinstance(error, StillFlagged):
+        return ""
+    places = [f"{m['rule']} at {m['start']} to {m['end']}" for m in error.markers]
+    return f" Rules match: {', '.join(places)}. Who has read it may give --force."
 
 
 class Plain:

@@ -222,3 +222,21 @@ def test_the_words_that_a_bare_text_rests_on_are_shown_beside_it(
     assert Record.objects.get(id=note).retired_at is not None
     (card,) = root.get(links.row_page(row_of(kept_fact))).context["evidence"]
     assert card.text == text
+
+
+def test_a_claim_is_put_aside_and_taken_back(root: Client) -> None:
+    fact = assert_one(trust=Trust.TOOL)
+    row = Fact.objects.get(id=fact.id)
+    page = root.get(links.row_page(row)).text
+    assert "Archive" in page
+    assert "Take back" not in page
+    asked = root.get(links.row_page(row, "archive")).text
+    assert "Ada lives in Porto" in asked
+    root.post(links.row_page(row, "archive"), {"reason": "old"})
+    row.refresh_from_db()
+    assert row.archived_at is not None
+    accept = root.get(links.row_page(row, "accept")).text
+    assert "It is archived: take it back first." in accept
+    root.post(links.row_page(row, "unarchive"), {"reason": "asked"})
+    row.refresh_from_db()
+    assert row.archived_at is None

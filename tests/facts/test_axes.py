@@ -15,7 +15,7 @@ from prism_memory.errors import (
     NotVisible,
     StillFlagged,
 )
-from prism_memory.models import Fact, Record
+from prism_memory.models import Fact, Record, Review
 from prism_memory.types import Acceptance, Closing, Kind, Trust
 from tests.factories import make_memory, make_scope
 from tests.facts.asserted import (
@@ -379,3 +379,18 @@ class TestGate:
         assert held() == ["Porto"]
         make_memory().facts.accept(new.id)
         assert held() == ["Lisbon"]
+
+    def test_what_is_put_aside_waits_for_nobody_until_it_is_taken_back(self) -> None:
+        """One queue at every door: no review of what is archived."""
+        facts = make_memory().facts
+        fact = assert_one(trust=Trust.TOOL, text=self.ORDERS)
+        assert len(facts.reviews()) == 2
+        facts.archive(fact.id)
+        assert not Review.objects.filter(decided_at=None).exists()
+        with pytest.raises(Conflict, match="archived"):
+            facts.accept(fact.id)
+        facts.unarchive(fact.id)
+        assert sorted(review.why for review in facts.reviews()) == [
+            "proposal",
+            "quarantined",
+        ]

@@ -107,7 +107,7 @@ class Model:
 
     def accept(self, which: int) -> bool:
         one = self.facts[which]
-        if one.life != "open" or one.acceptance is Acceptance.ACCEPTED:
+        if one.life != "open" or one.acceptance is Acceptance.ACCEPTED or one.archived:
             return False
         one.acceptance = Acceptance.ACCEPTED
         self.complete(one)

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from prism_memory import tasks
 from prism_memory.governance.decay import Decayed, Rules, decay
-from prism_memory.models import AuditEvent, Fact, Record, Run
-from prism_memory.types import Actor, Kind
+from prism_memory.models import AuditEvent, Fact, Record, Review, Run
+from prism_memory.types import Actor, Kind, Trust
 from tests.factories import make_memory, make_scope
 from tests.facts.asserted import assert_one, supersede_one, values
 
@@ -136,3 +136,10 @@ def test_the_settings_the_task_and_the_command_ask_for_it(settings: Any) -> None
     assert Fact.objects.filter(archived_at=None).count() == 1
     tasks.fade()
     assert not Fact.objects.filter(archived_at=None).exists()
+
+
+def test_what_fades_waits_for_nobody() -> None:
+    aged(30, "Porto", trust=Trust.TOOL)
+    assert Review.objects.filter(decided_at=None).count() == 1
+    run(below=0.05)
+    assert Review.objects.get().decision == "lapsed"

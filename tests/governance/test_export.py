@@ -182,8 +182,9 @@ def test_what_is_held_back_or_derives_from_it_is_not_exported(
     make_edge(make_record("Derived."), source)
     make_record("Shown.")
     make_tombstone(source, reason=reason.value, hold=reason == "legal_hold")
-    corrected = ["Source."] if reason is TombstoneReason.CORRECTED else []
-    assert texts() == [*corrected, "Shown."]
+    # These hide what derives from it; the record itself, only by its words or its gate.
+    own = {TombstoneReason.CORRECTED, TombstoneReason.QUARANTINED}
+    assert texts() == [*(["Source."] if reason in own else []), "Shown."]
 
 
 def test_chunks_and_facts_of_a_corpus_are_not_exported() -> None:

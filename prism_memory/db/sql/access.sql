@@ -99,7 +99,7 @@ AND jsonb_exists_any(record.metadata -> 'tags', %(tags)s::text[])
 
 -- name: known_at
 -- Whether the row called "record", which is in sight now, was there and in sight at an
--- earlier moment too. What blocks it now has been asked; what was lifted since may have
+-- earlier moment too, and before the gate, of whose past its own tombstone tells. What blocks it now has been asked; what was lifted since may have
 -- blocked it then.
     record.created_at <= %(known_at)s::timestamptz
 AND (record.granted_at IS NULL OR record.granted_at <= %(known_at)s::timestamptz)
@@ -107,8 +107,7 @@ AND (NOT EXISTS (
       SELECT FROM prism_memory_tombstone AS stone
        WHERE stone.tenant = record.tenant
          AND stone.target_ref = 'record:' || record.id::text
-         AND NOT (stone.reason IN ('corrected', 'quarantined')
-                  AND stone.root_ref = stone.target_ref)
+         AND NOT (stone.reason = 'corrected' AND stone.root_ref = stone.target_ref)
          AND stone.at <= %(known_at)s::timestamptz
          AND stone.cleared_at > %(known_at)s::timestamptz)) IS TRUE
 AND (NOT EXISTS (
