@@ -11,6 +11,7 @@ from prism_memory.facts.merge import merge
 from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
+from prism_memory.facts.reclaimed import reclaimed
 from prism_memory.facts.remember import Outcome, remember_fact
 from prism_memory.facts.resolving import resolve
 from prism_memory.facts.restore import Back, restore
@@ -44,6 +45,7 @@ __all__ = [
     "merge",
     "purge",
     "quarantine_fact",
+    "reclaimed",
     "remember_fact",
     "resolve",
     "restore",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
+from prism_memory.facts.conflict import folded_sha256
 from prism_memory.facts.naming import fold
 from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.evidence import FIRMNESS
@@ -46,6 +47,7 @@ class Coming:
             tenant=scope.tenant,
             scope_id=scope.id,
             folded_subject=fold(self.fact.subject),
+            folded_sha256=folded_sha256(self.row.entry.text),
             **columns,
         )
 
