@@ -7,6 +7,7 @@ from prism_memory.facts.conflicts import conflicts
 from prism_memory.facts.entities import get_entity, list_entities
 from prism_memory.facts.forget import forget_fact
 from prism_memory.facts.locking import Which
+from prism_memory.facts.loose import drop_loose
 from prism_memory.facts.merge import merge
 from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
@@ -35,6 +36,7 @@ __all__ = [
     "assert_fact",
     "conflicts",
     "decide",
+    "drop_loose",
     "facts",
     "forget_fact",
     "get_entity",

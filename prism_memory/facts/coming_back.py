@@ -10,6 +10,7 @@ from typing import Final
 
 from prism_memory.facts.conflict import folded_sha256
 from prism_memory.facts.naming import fold
+from prism_memory.facts.vouching import gated
 from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.evidence import FIRMNESS
 from prism_memory.models import Evidence, Fact, FactVersion
@@ -38,6 +39,17 @@ class Coming:
     fact: RestoredFact
     evidence: tuple[uuid.UUID, ...]
 
+    @property
+    def words(self) -> bytes:
+        """What its words are found by."""
+        return folded_sha256(self.row.entry.text)
+
+    def gated(self, reason: str) -> Coming:
+        """Return it as the gate holds it back, unless it does so already."""
+        if self.row.verdict.flagged:
+            return self
+        return replace(self, row=gated(self.row, reason))
+
     def fact_row(self, scope: Scope) -> Fact:
         """Return its row."""
         columns = {name: getattr(self.fact, name) for name in COLUMNS}
@@ -47,7 +59,7 @@ class Coming:
             tenant=scope.tenant,
             scope_id=scope.id,
             folded_subject=fold(self.fact.subject),
-            folded_sha256=folded_sha256(self.row.entry.text),
+            folded_sha256=self.words,
             **columns,
         )
 

@@ -17,7 +17,8 @@ def lock_pair(*, using: str, scope: Scope, new: Locked) -> Locked | None:
     waiting_for = new.fact.pending_supersedes
     if waiting_for is None:
         return None
-    rows = Fact.objects.using(using).filter(tenant=scope.tenant, id=waiting_for)
+    rows = Fact.objects.using(using).filter(tenant=scope.tenant, scope_id=scope.id)
+    rows = rows.filter(id=waiting_for)
     if not rows.exists():
         return None
     return lock_fact(using=using, scope=scope, which=waiting_for)

@@ -25,7 +25,7 @@ from prism_memory.facts.conflict import Decision, New, Rules, decide, folded_sha
 from prism_memory.facts.decisions import note_decision
 from prism_memory.facts.standing import own_claims, standing, were_forgotten
 from prism_memory.facts.vectors import write_vector
-from prism_memory.facts.vouching import Vouched, quarantined
+from prism_memory.facts.vouching import FORGOTTEN, Vouched, quarantined
 from prism_memory.facts.writing import Prepared, cite
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
@@ -41,7 +41,6 @@ from prism_memory.types import (
 TRIES: Final = 5
 """Rivals in a row that a claim meets, at most."""
 
-FORGOTTEN: Final = "forgotten"
 OFF: Final = Decision(Verdict.ADMIT, ConflictStage.OFF, reason="not compared")
 
 

@@ -17,6 +17,8 @@ from django.db import transaction
 from prism_memory import acceptance, lifecycle
 from prism_memory.facts.coming_back import Coming
 from prism_memory.facts.linking import link
+from prism_memory.facts.standing import were_forgotten
+from prism_memory.facts.vouching import FORGOTTEN
 from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.restore import find_sources
 from prism_memory.lifecycle.reviews import open_reviews
@@ -73,6 +75,8 @@ def restore(
         new = _new(using, scope.tenant, rows)
         cited = _cited(**given, rows=new)
         coming, refused = _sorted_out(using, scope, new, cited)
+        if not trusted:
+            coming = _still_forgotten(using, scope, coming)
         lifecycle.restore(
             **given, actor=actor, rows=[one.row for one in coming], embedder=embedder
         )
@@ -147,6 +151,21 @@ def _sorted_out(
     return coming, refused
 
 
+def _still_forgotten(
+    using: str, scope: Scope, coming: Sequence[Coming]
+) -> list[Coming]:
+    """Hold back words that were forgotten here: a file may tell them anew (C12).
+
+    Whoever wrote what they cite did not write the file. One query for each.
+    """
+    return [
+        one.gated(FORGOTTEN)
+        if were_forgotten(using=using, scope=scope, words=one.words)
+        else one
+        for one in coming
+    ]
+
+
 def _write(
     using: str,
     scope: Scope,
@@ -171,7 +190,8 @@ def _write(
         )
     ]
     FactVersion.objects.using(using).bulk_create(versions)
-    _let_wait(using, scope, versions, at)
+    open_ones = {one.fact.id for one in coming if not one.fact.closing}
+    _let_wait(using, scope, [v for v in versions if v.fact_id in open_ones], at)
     for one in coming:
         words = {"subject": one.fact.subject, "value": one.fact.value}
         link(using=using, scope=scope, fact_id=one.fact.id, at=at, **words)

@@ -34,6 +34,7 @@ TRUST_OF: Final = {
 
 HEARD: Final = frozenset({Trust.AGENT})
 SYNTHETIC: Final = "synthesized"
+FORGOTTEN: Final = "forgotten"
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,13 @@ def trust_of(provenance: Provenance, writer: Trust) -> Trust:
 
 def quarantined(prepared: Prepared, reason: str) -> Prepared:
     """Return a claim that the gate holds back, for what it is or comes from."""
-    markers = prepared.row.verdict.markers
-    verdict = GateVerdict(flagged=True, reason=reason, markers=markers)
-    return replace(prepared, row=replace(prepared.row, verdict=verdict))
+    return replace(prepared, row=gated(prepared.row, reason))
+
+
+def gated(row: Row, reason: str) -> Row:
+    """Return the statement of a claim that the gate holds back, with its markers."""
+    verdict = GateVerdict(flagged=True, reason=reason, markers=row.verdict.markers)
+    return replace(row, verdict=verdict)
 
 
 def _judged(prepared: Prepared) -> Prepared:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+import uuid
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -73,6 +74,10 @@ class Restoring:
             at=timezone.now(),
             trusted=trusted,
         )
+
+    def drop_loose(self, scope: Scope, ids: Collection[uuid.UUID]) -> int:
+        """Drop links of restored facts that lead nowhere; return how many."""
+        return facts.drop_loose(using=self.using, scope=scope, ids=ids)
 
     def _rows(self, entries: Sequence[Entry]) -> tuple[Row, ...]:
         caps = {name: int(_setting(name)) for name in TAKEN}

@@ -130,6 +130,9 @@ class RestoredFact:
         if not known or (self.closing is Closing.OPEN) != (closed_at is None):
             message = "fact.closing must be open, or superseded with its closed_at."
             raise Invalid(message, field="fact.closing")
+        if self.superseded_by is not None and self.closing is Closing.OPEN:
+            message = "fact.superseded_by goes with fact.closing superseded."
+            raise Invalid(message, field="fact.superseded_by")
 
     def _check_versions(self) -> None:
         is_history = bool(self.versions) and self.last.recorded_to is None

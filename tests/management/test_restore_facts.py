@@ -213,9 +213,11 @@ def test_a_fact_whose_key_is_in_use_is_refused(run: Any, folder: Path) -> None:
     assert values(make_memory(OTHERS).facts("Ada")) == ["Faro"]
 
 
-def changed(change: Callable[[dict[str, Any]], object], folder: Path) -> Path:
+def changed(
+    change: Callable[[dict[str, Any]], object], folder: Path, value: str = "Porto"
+) -> Path:
     """Export a fact, and change its line."""
-    assert_one("Porto", key="home")
+    assert_one(value, key="home")
     export(folder)
     (path,) = folder.rglob("part*.jsonl")
     found = [json.loads(line) for line in path.read_text().splitlines()]
@@ -242,6 +244,7 @@ BAD: dict[str, Callable[[dict[str, Any]], object]] = {
     "fact.principal": lambda line: line["fact"].update(principal="root"),
     "fact.confidence": lambda line: line["fact"].update(confidence=2),
     "fact.supersedes": lambda line: line["fact"].update(supersedes="x"),
+    "fact.superseded_by": lambda line: line["fact"].update(superseded_by=line["id"]),
 }
 
 
@@ -391,3 +394,90 @@ def test_the_words_of_a_fact_are_known_again(run: Any, folder: Path) -> None:
     assert restore(run, export(folder), "--trust-file").code == 0
     found = make_memory(OTHERS).facts.remember_with_decision("i live in  PORTO")
     assert (found.verdict, found.stage) == ("dedup", "exact")
+
+
+def test_more_evidence_than_a_fact_can_cite_is_refused(run: Any, folder: Path) -> None:
+    other = {"record": str(uuid.uuid4())}
+    path = changed(lambda line: line["lineage"].extend([other] * 32), folder)
+    result = restore(run, path, "--trust-file")
+    assert result.code == 1
+    assert "lineage holds more than 32" in result.message
+    assert "line 2" in result.message
+
+
+@pytest.mark.parametrize("how", [forget, retract])
+@pytest.mark.parametrize("trusted", [True, False])
+def test_forgotten_words_come_back_by_a_trusted_file_alone(
+    run: Any, folder: Path, how: Callable[[FactItem], object], trusted: bool
+) -> None:
+    """case_C12: with an id of their own, on words that a user wrote here."""
+    fact = assert_one("Porto", key="home")
+    how(fact)
+    new = str(uuid.uuid4())
+
+    def change(line: dict[str, Any]) -> None:
+        line.update(id=new, key=new, text="ada  lives in PORTO")
+        line["fact"].update(key="other", value="Porto")
+
+    path = changed(change, folder, value="Faro")
+    result = restore(run, path, *["--trust-file"] * trusted, tenant="acme")
+    assert result.code == 0
+    found = make_memory().facts("Ada")
+    assert [f.value for f in found if str(f.id) == new] == ["Porto"] * trusted
+    record = Record.objects.get(id=new)
+    assert record.gate_reason == ("" if trusted else "forgotten")
+    waits = Review.objects.filter(record_id=new, decided_at=None)
+    assert [one.why for one in waits] == ["quarantined"] * (not trusted)
+
+
+def test_a_link_out_of_the_scope_is_dropped(run: Any, folder: Path) -> None:
+    """Nor does it keep a person from accepting what a file proposes."""
+    bobs = make_scope(owner="bob")
+    victim = assert_one("Rome", memory=make_memory(bobs))
+    proposed = {"supersedes": str(victim.id), "pending_supersedes": str(uuid.uuid4())}
+    new = str(uuid.uuid4())
+
+    def change(line: dict[str, Any]) -> None:
+        line.update(id=new, key=new)
+        line["fact"].update(key="other", **proposed)
+        version(line, acceptance="proposal")
+
+    path = changed(change, folder)
+    result = restore(run, path, "--trust-file", "--json", tenant="acme")
+    assert (result.code, result.json["links_dropped"]) == (0, 2)
+    memory = make_memory()
+    memory.facts.accept(uuid.UUID(new))
+    fact = memory.facts.get(new)
+    assert (fact.is_accepted, fact.supersedes) == (True, None)
+    assert make_memory(bobs).facts.get(victim.id).closing == ""
+
+
+def test_a_successor_that_the_file_has_not_is_dropped(run: Any, folder: Path) -> None:
+    told = {"closing": "superseded", "closed_at": "2025-07-01T00:00:00Z"}
+    told["superseded_by"] = str(uuid.uuid4())
+    result = restore(run, fact_line(folder, **told), "--trust-file", "--json")
+    assert (result.code, result.json["links_dropped"]) == (0, 1)
+    fact = Fact.objects.get(tenant="globex")
+    assert (fact.closing, fact.superseded_by) == ("superseded", None)
+
+
+def test_a_fact_that_waits_for_another_scopes_is_accepted(folder: Path) -> None:
+    """Though something wrote that: it waits for nothing that it may replace."""
+    victim = assert_one("Rome", memory=make_memory(make_scope(owner="bob")))
+    fact = assert_one("Porto", trust=Trust.TOOL)
+    Fact.objects.filter(id=fact.id).update(pending_supersedes=victim.id)
+    make_memory().facts.accept(fact.id)
+    assert make_memory().facts.get(fact.id).is_accepted
+
+
+def test_what_is_over_waits_for_nobody(run: Any, folder: Path) -> None:
+    """A proposal that another proposal replaced is no work for a person."""
+    old = assert_one("Porto", trust=Trust.TOOL)
+    new = supersede_one(old, "Faro", trust=Trust.TOOL)
+    for words in ([], ["--trust-file"]):
+        path = export(folder)
+        tenant = f"t{len(words)}"
+        assert restore(run, path, *words, tenant=tenant).code == 0
+        waits = Review.objects.filter(tenant=tenant, decided_at=None)
+        assert [one.record_id for one in waits] == [new.id]
+        path.unlink()
