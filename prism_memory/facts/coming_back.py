@@ -10,7 +10,7 @@ from typing import Final
 
 from prism_memory.facts.conflict import folded_sha256
 from prism_memory.facts.naming import fold
-from prism_memory.facts.vouching import gated
+from prism_memory.facts.vouching import bare_words, gated
 from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.evidence import FIRMNESS
 from prism_memory.models import Evidence, Fact, FactVersion
@@ -24,8 +24,9 @@ from prism_memory.types import (
     uuid7,
 )
 
+NO_COLUMNS: Final = {"id", "versions", "own_words"}
 COLUMNS: Final = [
-    one.name for one in fields(RestoredFact) if one.name not in {"id", "versions"}
+    one.name for one in fields(RestoredFact) if one.name not in NO_COLUMNS
 ]
 OF_VERSION: Final = [one.name for one in fields(RestoredVersion)]
 CLOSED: Final = "quarantined"
@@ -49,6 +50,11 @@ class Coming:
         if self.row.verdict.flagged:
             return self
         return replace(self, row=gated(self.row, reason))
+
+    def notes(self) -> Iterator[Row]:
+        """Yield its bare words as a record, if it cites them."""
+        if self.fact.own_words is not None:
+            yield bare_words(self.row, self.fact.own_words)
 
     def fact_row(self, scope: Scope) -> Fact:
         """Return its row."""

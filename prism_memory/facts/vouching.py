@@ -71,7 +71,7 @@ def vouch(
         # Not of its words: the same words may have stood here, and be closed or held.
         prepared = replace(prepared, key=str(prepared.id))
     prepared = _judged(prepared)
-    note = None if note_id is None else _note(prepared, note_id)
+    note = None if note_id is None else bare_words(prepared.row, note_id)
     return Vouched(prepared, note, prepared.row.origin.trust)
 
 
@@ -116,19 +116,18 @@ def _rank(trust: Trust) -> int:
     return 2 * (trust in VOUCHED) + (trust in HEARD)
 
 
-def _note(prepared: Prepared, note_id: uuid.UUID) -> Row:
-    """Return the bare words as a record of their own.
+def bare_words(row: Row, note_id: uuid.UUID) -> Row:
+    """Return the words of a fact's statement as a record of their own.
 
     Its gate stays open: it is in nobody's sight, and the gate of the fact, which alone
     derives from it, can be opened by one decision.
     """
-    words, row = prepared.claim.statement, prepared.row
-    entry = Entry(words, key=str(prepared.id), kind=Kind.NOTE)
+    entry = Entry(row.entry.text, key=str(row.id), kind=Kind.NOTE)
     return replace(
         row,
         id=note_id,
         entry=entry,
-        key=str(prepared.id),
+        key=str(row.id),
         metadata_json="{}",
         lexical_text=None,
         embed_text=None,

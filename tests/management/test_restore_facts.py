@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from prism_memory.models import Evidence, Fact, FactVersion, Record, Review
+from prism_memory.models import (
+    Embedding,
+    Evidence,
+    Fact,
+    FactVersion,
+    Record,
+    Review,
+)
 from prism_memory.types import FactItem, Scope, Trust
 from tests.factories import make_memory, make_scope
 from tests.facts.asserted import JUNE, MAY, assert_one, said, supersede_one, values
@@ -480,4 +487,49 @@ def test_what_is_over_waits_for_nobody(run: Any, folder: Path) -> None:
         assert restore(run, path, *words, tenant=tenant).code == 0
         waits = Review.objects.filter(tenant=tenant, decided_at=None)
         assert [one.record_id for one in waits] == [new.id]
+        path.unlink()
+
+
+@pytest.mark.parametrize("words", [["--trust-file"], []])
+def test_what_was_remembered_comes_back_with_its_own_words(
+    run: Any, folder: Path, words: list[str]
+) -> None:
+    """They are out of search there too, and vouch for no more than the file may."""
+    made = make_memory().facts.remember("I live in Porto")
+    path = export(folder)
+    assert restore(run, path, *words).code == 0
+    theirs = make_memory(OTHERS)
+    (fact,) = theirs.facts()
+    assert (fact.text, fact.evidence) == ("I live in Porto", made.evidence)
+    assert [hit.id for hit in theirs.recall("Porto")] == [made.id]
+    (note,) = Record.objects.filter(tenant="globex", kind="note")
+    kept = Record.objects.get(tenant="acme", id=note.id)
+    same = ("id", "key", "text", "writer", "visible", "metadata", "lexical_text")
+    for name in same if words else same[:3]:
+        assert getattr(note, name) == getattr(kept, name)
+    assert note.trust == (kept.trust if words else Trust.DOCUMENT)
+    assert note.retired_at is not None
+    assert not Embedding.objects.filter(tenant="globex", record_id=note.id).exists()
+    theirs.facts.purge(made.id)
+    assert not Record.objects.filter(tenant="globex").exists()
+    assert restore(run, path, *words).code == 0
+    assert not Record.objects.filter(tenant="globex").exists()
+
+
+def test_own_words_that_are_anothers_are_refused(run: Any, folder: Path) -> None:
+    """A file may name no record as its words that it does not bring."""
+    bobs = said("Mine.", scope=make_scope(owner="bob"))
+    mine = said("Also mine.")
+    for which in (bobs, mine):
+        fact = make_memory().facts.remember(f"I know of {which}")
+        path = export(folder)
+        make_memory().facts.purge(fact.id)
+        (part,) = folder.rglob("part*.jsonl")
+        new = str(uuid.uuid4())
+        text = part.read_text().replace(str(fact.evidence[0]), str(which))
+        part.write_text(text.replace(str(fact.id), new))
+        result = restore(run, part, "--trust-file", tenant="acme")
+        assert (result.code, "of another record" in result.message) == (1, True)
+        assert not Record.objects.filter(id=new).exists()
+        part.unlink()
         path.unlink()
