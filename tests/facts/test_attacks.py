@@ -95,7 +95,7 @@ class TestReviews:
 
 class TestSuccessors:
     def hidden(self, how: str) -> tuple[Any, Any]:
-        """Return a fact, and a proposal that waits to replace it and is out of sight."""
+        """Return a fact, and a proposal out of sight that waits to replace it."""
         old = assert_one()
         cited = said("CRM: Lisbon.", Trust.TOOL)
         waits: dict[str, Any] = {"evidence": [cited], "on_unaccepted": "pending"}
