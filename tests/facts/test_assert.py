@@ -151,7 +151,7 @@ def test_words_that_were_forgotten_wait_unless_a_person_asserts_them(verb: str) 
         back = assert_one(memory=noted, evidence=cited, key=str(trust))
         assert (back.gate, back.gate_reason) == ("quarantined", "forgotten")
         assert Review.objects.filter(record_id=back.id, why="quarantined").exists()
-    assert make_memory().recall("Porto", kinds=["fact"], legs="text").hits == ()
+    assert make_memory().recall("Porto", kinds=[Kind.FACT], legs="text").hits == ()
     anew = assert_one(trust=Trust.TOOL, key="anew")
     assert (anew.gate, anew.acceptance) == ("open", P)
 

@@ -12,6 +12,7 @@ from prism_memory.models import Fact, Record
 from prism_memory.signals import invalidated
 from prism_memory.types import (
     Entry,
+    Kind,
     Lineage,
     Origin,
     ReviewAction,
@@ -31,7 +32,7 @@ def pin(fact_id: uuid.UUID) -> set[str]:
     """Let an agent derive notes from a fact; return them."""
     agent = Memory(make_scope(), origin=Origin(Trust.AGENT, "bot"))
     lineage = Lineage((record_ref(fact_id),))
-    notes = [Entry(f"n{n}", kind="note", lineage=lineage) for n in range(MANY)]
+    notes = [Entry(f"n{n}", kind=Kind.NOTE, lineage=lineage) for n in range(MANY)]
     done = [
         *agent.remember(notes[:128]).accepted,
         *agent.remember(notes[128:]).accepted,
