@@ -109,7 +109,8 @@ def _remember(
     using, scope = writing.using, writing.scope
     prepared = vouched.prepared
     words = folded_sha256(prepared.claim.statement)
-    hold_lineage(using=using, tenant=scope.tenant)
+    # Alone, and before the claims: it may supersede, and then needs no more than it has.
+    hold_lineage(using=using, tenant=scope.tenant, alone=True)
     ensure_scope(using=using, scope=scope, at=writing.at)
     own_claims(using=using, scope=scope)
     judged = acceptance.judge(_trusts(writing, vouched))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from functools import partial
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -92,7 +93,12 @@ def test_a_name_that_a_writer_has_in_hand_is_not_dropped() -> None:
     def write(some: list[uuid.UUID]) -> None:
         for fact in some:
             with transaction.atomic():
-                given = {"fact_id": fact, "subject": "Ada", "value": "", "at": NOON}
+                given: Any = {
+                    "fact_id": fact,
+                    "subject": "Ada",
+                    "value": "",
+                    "at": NOON,
+                }
                 assert link(using="default", scope=make_scope(), **given)
             Mention.objects.filter(fact_id=fact).delete()
 

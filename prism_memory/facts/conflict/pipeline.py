@@ -163,8 +163,12 @@ class Meeting:
         )
 
 
+UNKNOWN = -2.0
+"""Below every cosine: what has no vector comes after what has one."""
+
+
 def _standing(old: Existing) -> tuple[bool, int, float, uuid.UUID]:
-    cosine = -1.0 if old.cosine is None else old.cosine
+    cosine = UNKNOWN if old.cosine is None else old.cosine
     return (old.is_open, RANK[old.acceptance], cosine, old.id)
 
 
