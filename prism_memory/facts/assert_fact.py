@@ -12,6 +12,7 @@ from prism_memory import acceptance, audit
 from prism_memory.access import Reader
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import FactKeyInUse
+from prism_memory.facts.forgotten import hold_forgotten
 from prism_memory.facts.writing import Prepared, cite, write
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
@@ -37,6 +38,7 @@ def assert_fact(
     """Store a claim at exactly ``scope``, as the policy judges it; return its id.
 
     The same claim on the same evidence under an open key is the fact that is there.
+    Words that were forgotten here wait behind the gate; see ``hold_forgotten``.
 
     Args:
         reader: Who must see what is cited.
@@ -82,6 +84,7 @@ def _assert(
         return there
     trusts = cite(using=using, reader=reader, ids=prepared.claim.evidence)
     judged = acceptance.judge(trusts.values())
+    prepared = hold_forgotten(using=using, scope=scope, prepared=prepared)
     fact = write(
         using=using,
         scope=scope,

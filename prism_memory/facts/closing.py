@@ -8,7 +8,7 @@ from typing import Any
 from prism_memory.facts.locking import change_record
 from prism_memory.lifecycle.removal import announce_invalidation
 from prism_memory.lifecycle.reviews import decide_review
-from prism_memory.lifecycle.tombstones import closure, mark_derived
+from prism_memory.lifecycle.tombstones import mark_derived
 from prism_memory.models import Fact, Record
 from prism_memory.types import (
     Actor,
@@ -24,15 +24,14 @@ def block_derived(
 ) -> int:
     """Block what is derived from a fact, before anything is hidden; return how much.
 
-    Raises:
-        LimitExceeded: More derives from it than is blocked at once.
+    Without a limit: who derives from a fact must not keep people from ending it. The
+    host is told.
     """
-    given: dict[str, Any] = {"using": using, "tenant": fact.tenant}
+    given: dict[str, Any] = {"using": using, "tenant": fact.tenant, "reason": reason}
     root = record_ref(fact.id)
-    refs = closure(**given, roots=[root])
-    mark_derived(**given, roots=[root], reason=reason, actor=actor, at=at)
-    announce_invalidation(**given, reason=reason, refs=refs)
-    return len(refs) - 1
+    marked = mark_derived(**given, roots=[root], actor=actor, at=at)
+    announce_invalidation(**given, refs=marked)
+    return sum(ref != root for ref in marked)
 
 
 def close(

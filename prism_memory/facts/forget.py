@@ -45,7 +45,6 @@ def forget_fact(
     Raises:
         NotVisible: No such fact in this scope.
         Conflict: It is forgotten already, or held.
-        LimitExceeded: More derives from it than is blocked at once.
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
     with transaction.atomic(using=using):

@@ -35,7 +35,7 @@ logger = logging.getLogger("prism_memory")
 
 EntityResolver = Callable[[Sequence[str]], Sequence[str]]
 """Of folded names: what each is known by, in their order. It must be quick and local,
-as it is asked within a write; it raises a ``PrismMemoryError`` where it cannot tell."""
+as it is asked within a write. Where it cannot tell it raises whatever it likes."""
 
 LONGEST: Final = 4 * NAME_BYTES
 """Characters up to which a text is looked at as a name."""
@@ -93,7 +93,7 @@ def _names(said: Mapping[MentionRole, str]) -> dict[MentionRole, Name]:
 
     Raises:
         Misconfigured: The resolver cannot be imported.
-        ProviderRejected: It gave no names.
+        ProviderRejected: It failed, or gave no names.
     """
     names = {role: name_of(text) for role, text in said.items()}
     found = {role: name for role, name in names.items() if name.folded}
@@ -122,7 +122,12 @@ def _resolved(path: str, names: list[str]) -> list[str]:
     except ImportError as error:
         message = "ENTITY_RESOLVER cannot be imported."
         raise Misconfigured(message, field="ENTITY_RESOLVER") from error
-    told: object = resolver(names)
+    try:
+        told: object = resolver(names)
+    except Exception as error:  # noqa: BLE001 - the host's code: its error loses no write (B355)
+        # Its class alone: the words of the error may hold a name.
+        logger.warning("ENTITY_RESOLVER failed: %s", type(error).__name__)
+        raise ProviderRejected from None
     given = list(told) if isinstance(told, Sequence) else []
     if len(given) != len(names) or not all(isinstance(name, str) for name in given):
         message = "ENTITY_RESOLVER must return a name for each name."

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from prism_memory import lifecycle
 from prism_memory.db.tenancy import for_tenant
-from prism_memory.errors import Conflict
+from prism_memory.errors import Conflict, LimitExceeded
 from prism_memory.facts.locking import Which, lock_fact
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import Actor, Forgotten, Scope
@@ -31,7 +31,8 @@ def purge(
     Raises:
         NotVisible: No such fact in this scope.
         Conflict: A legal hold keeps it.
-        LimitExceeded: More derives from it than is removed at once.
+        LimitExceeded: More derives from it than is removed at once; ``erase`` knows
+            no such limit.
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
     with transaction.atomic(using=using):
@@ -40,11 +41,15 @@ def purge(
         if locked.held:
             message = "A legal hold keeps the fact."
             raise Conflict(message, field="id")
-        return lifecycle.forget(
-            using=using,
-            scope=scope,
-            actor=actor,
-            ids=[locked.fact.id],
-            at=at,
-            reason=reason,
-        )
+        try:
+            return lifecycle.forget(
+                using=using,
+                scope=scope,
+                actor=actor,
+                ids=[locked.fact.id],
+                at=at,
+                reason=reason,
+            )
+        except LimitExceeded as error:
+            message = f"{error} erase(record=...) knows no such limit."
+            raise LimitExceeded(message, field=error.field) from error

@@ -23,9 +23,10 @@ from prism_memory.facts.candidates import Near, Placed, nearest
 from prism_memory.facts.committing import Overtaken, Writing, committed
 from prism_memory.facts.conflict import Decision, New, Rules, decide, folded_sha256
 from prism_memory.facts.decisions import note_decision
-from prism_memory.facts.standing import own_claims, standing, were_forgotten
+from prism_memory.facts.forgotten import hold_forgotten
+from prism_memory.facts.standing import own_claims, standing
 from prism_memory.facts.vectors import write_vector
-from prism_memory.facts.vouching import FORGOTTEN, Vouched, quarantined
+from prism_memory.facts.vouching import Vouched
 from prism_memory.facts.writing import Prepared, cite
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
@@ -112,7 +113,7 @@ def _remember(
     ensure_scope(using=using, scope=scope, at=writing.at)
     own_claims(using=using, scope=scope)
     judged = acceptance.judge(_trusts(writing, vouched))
-    prepared = _still_forgotten(writing, prepared, judged, words)
+    prepared = hold_forgotten(using=using, scope=scope, prepared=prepared)
     decision, writing = _decided(writing, prepared, judged, words, placed, rules)
     fact_id, decision = committed(writing, vouched, prepared, judged, decision)
     is_new = fact_id == prepared.id
@@ -142,20 +143,6 @@ def _trusts(writing: Writing, vouched: Vouched) -> Collection[Trust]:
         return [vouched.trust]
     ids = vouched.prepared.claim.evidence
     return cite(using=writing.using, reader=writing.reader, ids=ids).values()
-
-
-def _still_forgotten(
-    writing: Writing, prepared: Prepared, judged: Acceptance, words: bytes
-) -> Prepared:
-    """Hold back words that were forgotten here, unless one who is believed says them.
-
-    Else what consolidates, imports or takes notes would bring them back (C12).
-    """
-    if judged is Acceptance.ACCEPTED or prepared.row.verdict.flagged:
-        return prepared
-    if not were_forgotten(using=writing.using, scope=writing.scope, words=words):
-        return prepared
-    return quarantined(prepared, FORGOTTEN)
 
 
 def _decided(

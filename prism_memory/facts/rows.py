@@ -26,7 +26,8 @@ PLAIN: Final = (
     *("supersedes", "superseded_by", "pending_supersedes"),
     *("closing_reason", "archived"),
 )
-WORDS: Final = ("text", "subject", "predicate", "value")
+WORDS: Final = ("text", "subject", "predicate", "value", "key")
+"""The key too: it may be made of the words."""
 FORGOTTEN: Final = Closing.FORGOTTEN.value
 QUARANTINED: Final = GateState.QUARANTINED.value
 

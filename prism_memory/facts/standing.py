@@ -16,8 +16,7 @@ from prism_memory.db.queries import named
 from prism_memory.facts.candidates import COMPARED, LEEWAY, seeing
 from prism_memory.facts.conflict import Existing
 from prism_memory.integrity import intact
-from prism_memory.models import Fact
-from prism_memory.types import Acceptance, Claim, Closing, Scope
+from prism_memory.types import Acceptance, Claim, Scope
 
 
 def own_claims(*, using: str, scope: Scope) -> None:
@@ -27,21 +26,6 @@ def own_claims(*, using: str, scope: Scope) -> None:
     """
     given = {"tenant": scope.tenant, "scope_id": scope.id}
     queries.fetch(using, named("conflicts")["own_claims"], given)
-
-
-def were_forgotten(*, using: str, scope: Scope, words: bytes) -> bool:
-    """Tell whether a fact of the same words was forgotten or retracted here. One query.
-
-    Args:
-        words: See ``folded_sha256``.
-    """
-    gone = Fact.objects.using(using).filter(
-        tenant=scope.tenant,
-        scope_id=scope.id,
-        folded_sha256=words,
-        closing__in=[Closing.FORGOTTEN, Closing.RETRACTED],
-    )
-    return gone.exists()
 
 
 def standing(

@@ -225,7 +225,14 @@ def _claim(text: str, more: Mapping[str, Any]) -> tuple[Claim, str]:
     note = ""
     importance = given.get("importance")
     if isinstance(importance, int | float) and not isinstance(importance, bool):
-        finite = math.isfinite(importance)
+        finite = _is_finite(importance)
         given["importance"] = min(1.0, max(0.0, importance)) if finite else None
         note = "" if finite else DROPPED
     return Claim(text=text, **given), note
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # an integer of hundreds of digits
+        return False

@@ -24,6 +24,7 @@ from prism_memory.recall.choosing import choose
 from prism_memory.recall.clock import Clock
 from prism_memory.recall.explain import explain
 from prism_memory.recall.intact import only_intact
+from prism_memory.recall.labelled import facts_of, labelled
 from prism_memory.recall.packing import pack
 from prism_memory.recall.question import CANDIDATES_AT_MOST, Question
 from prism_memory.recall.ranking import Pool, Ranked, rank
@@ -213,8 +214,12 @@ class Search:
             )
 
     def told(self, answer: Recalled) -> Recalled:
-        """Add what stands beside the hits, and why they are where they are."""
+        """Add which facts are accepted, what stands beside the hits, and why."""
         question, using, reader = self.question, self.using, self.reader
+        if facts_of(answer.hits):
+            with self.clock.step("label") as left, limited(using, left):
+                hits = labelled(using=using, reader=reader, hits=answer.hits)
+            answer = replace(answer, hits=hits)
         hits = answer.hits
         if question.message_range:
             with self.clock.step("adjacent") as left, limited(using, left):

@@ -34,6 +34,7 @@ from prism_memory.tasks.resolving import (
 )
 from prism_memory.tasks.retaining import retain
 from prism_memory.tasks.sealing import seal
+from prism_memory.tasks.tidying import tidy_entities
 from prism_memory.tasks.tracing import (
     keep_trace,
     on_trace_wanted,
@@ -62,6 +63,7 @@ __all__ = [
     "sweep_entities",
     "sweep_erasures",
     "sweep_exports",
+    "tidy_entities",
 ]
 
 
@@ -78,6 +80,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "task": sweep_entities.name,
             "schedule": seconds,
             "options": {"expires": seconds, **queue()},
+        },
+        "prism-memory-tidy-entities": {
+            "task": tidy_entities.name,
+            "schedule": crontab(hour="3", minute="7"),
+            "options": {"expires": 86_400.0, **queue()},
         },
         "prism-memory-prune-traces": {
             "task": prune_traces.name,

@@ -6,10 +6,16 @@ import datetime as dt
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from prism_memory.types.scopes import Scope
-from prism_memory.types.vocabulary import Kind, Tier, TombstoneReason, Trust
+from prism_memory.types.vocabulary import (
+    Acceptance,
+    Kind,
+    Tier,
+    TombstoneReason,
+    Trust,
+)
 
 JSON = dict[str, Any]
 
@@ -85,6 +91,7 @@ class Hit(Item):
             (1, and half as much for each hop), ``fused``, and of ``similarity``,
             ``recency``, ``importance``, ``decay``, ``trust`` those that counted; after
             a reranker ``rerank``, its own score, and ``ranked``, the score before it.
+        acceptance: Of a fact ``accepted``, ``belief`` or ``proposal``; else empty.
     """
 
     score: float = 0.0
@@ -93,6 +100,7 @@ class Hit(Item):
     bm25: float | None = None
     ranks: Mapping[str, int] = field(default_factory=dict)
     signals: Mapping[str, float] = field(default_factory=dict)
+    acceptance: Acceptance | Literal[""] = ""
 
 
 @dataclass(frozen=True)

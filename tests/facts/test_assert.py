@@ -140,6 +140,22 @@ def test_words_of_a_wider_scope_can_be_cited() -> None:
     assert assert_one(evidence=[above]).evidence == (above,)
 
 
+@pytest.mark.parametrize("verb", ["forget", "retract"])
+def test_words_that_were_forgotten_wait_unless_a_person_asserts_them(verb: str) -> None:
+    """case_C12: who asserts counts here, not the trust of what is cited."""
+    gone = assert_one()
+    getattr(make_memory().facts, verb)(gone.id)
+    for trust in (Trust.TOOL, Trust.AGENT):
+        noted = make_memory(origin=Origin(trust, "bot"))
+        cited = [said(f"Heard by {trust}.")]
+        back = assert_one(memory=noted, evidence=cited, key=str(trust))
+        assert (back.gate, back.gate_reason) == ("quarantined", "forgotten")
+        assert Review.objects.filter(record_id=back.id, why="quarantined").exists()
+    assert make_memory().recall("Porto", kinds=[Kind.FACT], legs="text").hits == ()
+    anew = assert_one(trust=Trust.TOOL, key="anew")
+    assert (anew.gate, anew.acceptance) == ("open", P)
+
+
 class TestKeys:
     def test_the_same_claim_is_the_fact_that_is_there(self) -> None:
         """B311: identical payload and evidence."""

@@ -239,7 +239,7 @@ class TestForget:
         assert held(known_at=versions(fact.id)[0].recorded_from) == []
         (left,) = facts.history(fact.id)
         assert (left.withheld, left.value, left.text) == ("forgotten", "", "")
-        assert (left.closing_reason, left.subject) == ("asked to", "")
+        assert (left.closing_reason, left.subject, left.key) == ("asked to", "", "")
         assert facts.timeline("Ada").items == ()
         with pytest.raises(Conflict):
             facts.forget(fact.id)

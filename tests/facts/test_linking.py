@@ -36,6 +36,11 @@ def failing(names: Sequence[str]) -> list[str]:
     raise ProviderUnavailable
 
 
+def raising(names: Sequence[str]) -> list[str]:
+    message = f"No such host for {names}."
+    raise OSError(message)
+
+
 def settled(path: str) -> override_settings:
     return override_settings(PRISM_MEMORY={"ENTITY_RESOLVER": path})
 
@@ -107,7 +112,9 @@ def test_a_resolver_says_what_a_name_is_known_by() -> None:
     assert entity("robert smith").label == "Robert Smith"
 
 
-@pytest.mark.parametrize("path", [f"{HERE}silent", f"{HERE}failing", "no.such.path"])
+@pytest.mark.parametrize(
+    "path", [f"{HERE}silent", f"{HERE}failing", f"{HERE}raising", "no.such.path"]
+)
 def test_a_failing_resolver_never_fails_the_write(
     path: str, caplog: pytest.LogCaptureFixture
 ) -> None:

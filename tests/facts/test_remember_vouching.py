@@ -23,6 +23,7 @@ from prism_memory.types import (
     Verdict,
 )
 from tests.factories import make_memory, make_scope
+from tests.facts.asserted import said
 from tests.facts.near import counts, last_decision, planned
 
 pytestmark = pytest.mark.django_db
@@ -207,14 +208,15 @@ def test_what_was_forgotten_does_not_come_back(verb: str, promoted: bool) -> Non
         getattr(make_memory().facts, verb)(gone.id)
         again = decide(PORTO, provenance="extraction")
         noted = decide("ada lives in porto", Trust.AGENT)
+        cites = decide(PORTO, Trust.AGENT, provenance="tool", evidence=[said("Hello.")])
         assert make_memory().facts(unaccepted=True).items == ()
-        said = decide(PORTO)
+        anew = decide(PORTO)
     assert again.verdict is Verdict.ADMIT
     assert again.fact.gate == "quarantined"
     assert again.others == ()
-    assert noted.fact.gate == "quarantined"
+    assert noted.fact.gate == cites.fact.gate == "quarantined"
     # Who is believed may say it again.
-    assert (said.fact.gate, said.fact.acceptance) == ("open", Acceptance.ACCEPTED)
+    assert (anew.fact.gate, anew.fact.acceptance) == ("open", Acceptance.ACCEPTED)
 
 
 @pytest.mark.parametrize("level", STRANGERS, ids=str)
@@ -272,7 +274,7 @@ def test_a_fact_that_nobody_may_see_is_not_told_of() -> None:
 
 @pytest.mark.parametrize(
     ("given", "stored"),
-    [(0.3, 0.3), (7, 1.0), (-1, 0.0), (math.nan, None), (math.inf, None)],
+    [(0.3, 0.3), (7, 1.0), (-1, 0.0), (math.nan, None), (10**400, None)],
 )
 def test_importance_is_clamped_and_nonsense_left_out(
     given: float, stored: float | None

@@ -15,6 +15,7 @@ from prism_memory.api.memories.outputs import (
 )
 from prism_memory.api.rendering import moment
 from prism_memory.types import (
+    Acceptance,
     DeepRecalled,
     Explanation,
     Hit,
@@ -60,6 +61,11 @@ class HitOutput(SeenOutput):
     )
     signals = serializers.DictField(
         child=serializers.FloatField(), help_text="What the score is made of."
+    )
+    acceptance = Choice(
+        "HitAcceptance",
+        ("", *Acceptance),
+        help_text="Of a fact, whether it may be relied on; empty for what is none.",
     )
 
 
@@ -194,6 +200,7 @@ def hit_output(hit: Hit) -> dict[str, Any]:
         "bm25": hit.bm25,
         "ranks": dict(hit.ranks),
         "signals": dict(hit.signals),
+        "acceptance": hit.acceptance,
     }
 
 

@@ -346,3 +346,40 @@ UPDATE prism_memory_entity AS entity
  WHERE entity.tenant = %(tenant)s::text
    AND entity.id = %(entity_id)s::uuid
    AND entity.merged_into IS NULL;
+
+-- name: lock_unspoken
+-- Those of some entities that no mention and no merge speaks of, against who links a fact
+-- to one. What somebody has in hand is left to the next time.
+SELECT entity.id
+  FROM prism_memory_entity AS entity
+ WHERE entity.tenant = %(tenant)s::text
+   AND entity.id = ANY(%(entity_ids)s::uuid[])
+   AND {unspoken}
+   FOR UPDATE OF entity SKIP LOCKED;
+
+-- name: drop_unspoken
+DELETE FROM prism_memory_entity AS entity
+ WHERE entity.tenant = %(tenant)s::text
+   AND entity.id = ANY(%(entity_ids)s::uuid[])
+   AND {unspoken};
+
+-- name: unspoken
+entity.merged_into IS NULL
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_mention AS mention
+          WHERE mention.tenant = entity.tenant AND mention.entity_id = entity.id
+         OFFSET 0)
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_entity AS merged
+          WHERE merged.tenant = entity.tenant AND merged.merged_into = entity.id
+         OFFSET 0)
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_entitymerge AS merge
+          WHERE merge.tenant = entity.tenant
+            AND merge.entity_id = entity.id
+         OFFSET 0)
+   AND NOT EXISTS (
+         SELECT FROM prism_memory_entitymerge AS merge
+          WHERE merge.tenant = entity.tenant
+            AND merge.into_id = entity.id
+         OFFSET 0)

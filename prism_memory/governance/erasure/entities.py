@@ -1,6 +1,7 @@
 """Entities that nothing speaks of any more go with an erasure: their names are words.
 
-Who purges or forgets a fact leaves them (B418).
+Who purges or forgets a fact leaves them to the nightly task (B418): see
+``facts.unspoken``.
 """
 
 from __future__ import annotations
