@@ -12,6 +12,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import Fact
 from prism_memory.types import Scope
@@ -19,6 +20,7 @@ from prism_memory.types import Scope
 LINKS: Final = ("supersedes", "superseded_by", "pending_supersedes")
 
 
+@for_tenant
 def drop_loose(*, using: str, scope: Scope, ids: Collection[uuid.UUID]) -> int:
     """Drop links of some facts of exactly ``scope`` that name no other fact of it.
 

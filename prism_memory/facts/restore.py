@@ -15,6 +15,7 @@ from typing import Any
 from django.db import transaction
 
 from prism_memory import acceptance, lifecycle
+from prism_memory.db.tenancy import for_tenant
 from prism_memory.facts.bare_words import store_bare_words
 from prism_memory.facts.coming_back import Coming
 from prism_memory.facts.forgotten import FORGOTTEN, were_forgotten
@@ -49,6 +50,7 @@ class Back:
     refused: Mapping[uuid.UUID, str] = field(default_factory=dict)
 
 
+@for_tenant
 def restore(
     *,
     using: str,

@@ -34,7 +34,6 @@ TRUST_OF: Final = {
 
 HEARD: Final = frozenset({Trust.AGENT})
 SYNTHETIC: Final = "synthesized"
-FORGOTTEN: Final = "forgotten"
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ AROUND_THE_RULE: Final = {
     "facts.locking.change_record": "As consent._write.",
     "facts.restore._judged": "The trust of what a restored fact cites; no words.",
     "facts.restore._new": "Which facts of a file are here or were; ids only.",
-    "facts.restore._sorted_out": "As _new.",
+    "facts.sorted_out._taken": "As _new, and their keys.",
     "governance.erasure.entities.drop_unmentioned": "Erases.",
     "governance.erasure.places.facts_elsewhere": "Ids of scopes and facts; no records.",
     "facts.settle._require_versions": "Versions of what is locked; shows no row.",
