@@ -7,10 +7,12 @@ from prism_memory.facts.conflicts import conflicts
 from prism_memory.facts.entities import get_entity, list_entities
 from prism_memory.facts.forget import forget_fact
 from prism_memory.facts.locking import Which
+from prism_memory.facts.loose import drop_loose
 from prism_memory.facts.merge import merge
 from prism_memory.facts.purge import purge
 from prism_memory.facts.quarantine import quarantine_fact
 from prism_memory.facts.reading import Wanted, facts, get_fact, history, timeline
+from prism_memory.facts.reclaimed import reclaimed
 from prism_memory.facts.remember import Outcome, remember_fact
 from prism_memory.facts.resolving import resolve
 from prism_memory.facts.restore import Back, restore
@@ -34,6 +36,7 @@ __all__ = [
     "assert_fact",
     "conflicts",
     "decide",
+    "drop_loose",
     "facts",
     "forget_fact",
     "get_entity",
@@ -44,6 +47,7 @@ __all__ = [
     "merge",
     "purge",
     "quarantine_fact",
+    "reclaimed",
     "remember_fact",
     "resolve",
     "restore",

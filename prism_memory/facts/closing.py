@@ -61,6 +61,10 @@ def close(
         closing_reason=reason,
         pending_supersedes=None,
     )
+    # There is nothing left to replace.
+    Fact.objects.using(using).filter(
+        tenant=fact.tenant, pending_supersedes=fact.id
+    ).update(pending_supersedes=None)
     decide_review(
         using=using,
         tenant=fact.tenant,

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
+from prism_memory.facts.conflict import folded_sha256
 from prism_memory.facts.naming import fold
+from prism_memory.facts.vouching import bare_words, gated
 from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.evidence import FIRMNESS
 from prism_memory.models import Evidence, Fact, FactVersion
@@ -22,8 +24,9 @@ from prism_memory.types import (
     uuid7,
 )
 
+NO_COLUMNS: Final = {"id", "versions", "own_words"}
 COLUMNS: Final = [
-    one.name for one in fields(RestoredFact) if one.name not in {"id", "versions"}
+    one.name for one in fields(RestoredFact) if one.name not in NO_COLUMNS
 ]
 OF_VERSION: Final = [one.name for one in fields(RestoredVersion)]
 CLOSED: Final = "quarantined"
@@ -37,6 +40,22 @@ class Coming:
     fact: RestoredFact
     evidence: tuple[uuid.UUID, ...]
 
+    @property
+    def words(self) -> bytes:
+        """What its words are found by."""
+        return folded_sha256(self.row.entry.text)
+
+    def gated(self, reason: str) -> Coming:
+        """Return it as the gate holds it back, unless it does so already."""
+        if self.row.verdict.flagged:
+            return self
+        return replace(self, row=gated(self.row, reason))
+
+    def notes(self) -> Iterator[Row]:
+        """Yield its bare words as a record, if it cites them."""
+        if self.fact.own_words is not None:
+            yield bare_words(self.row, self.fact.own_words)
+
     def fact_row(self, scope: Scope) -> Fact:
         """Return its row."""
         columns = {name: getattr(self.fact, name) for name in COLUMNS}
@@ -46,6 +65,7 @@ class Coming:
             tenant=scope.tenant,
             scope_id=scope.id,
             folded_subject=fold(self.fact.subject),
+            folded_sha256=self.words,
             **columns,
         )
 

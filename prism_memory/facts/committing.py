@@ -9,17 +9,15 @@ import datetime as dt
 import uuid
 from dataclasses import dataclass, replace
 
-from prism_memory import audit, lifecycle
+from prism_memory import audit
 from prism_memory.access import Reader
 from prism_memory.errors import Conflict, FactKeyInUse
+from prism_memory.facts.bare_words import store_bare_words
 from prism_memory.facts.conflict import Decision
-from prism_memory.facts.locking import change_record
 from prism_memory.facts.supersede import OnUnaccepted, supersede
 from prism_memory.facts.vouching import Vouched
 from prism_memory.facts.writing import Prepared, write
-from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.versions import instant
-from prism_memory.models import Embedding
 from prism_memory.types import Acceptance, Actor, Scope, Verdict, record_ref
 
 
@@ -51,7 +49,14 @@ def committed(
     if decision.verdict is Verdict.DEDUP and decision.target is not None:
         return decision.target, decision
     if vouched.note is not None:
-        _store_note(writing, vouched.note)
+        store_bare_words(
+            using=writing.using,
+            scope=writing.scope,
+            actor=writing.actor,
+            notes=[vouched.note],
+            embedder=writing.embedder,
+            at=writing.at,
+        )
     if decision.verdict is Verdict.SUPERSEDE and decision.target is not None:
         waits = _supersede(writing, prepared, decision.target)
         if waits:
@@ -114,22 +119,3 @@ def _supersede(writing: Writing, prepared: Prepared, target: uuid.UUID) -> bool:
     except Conflict as error:
         raise Overtaken from error
     return done.pending
-
-
-def _store_note(writing: Writing, note: Row) -> None:
-    """Store bare words as what is cited: kept, but out of search and without a vector.
-
-    Else recall would show the same words twice.
-    """
-    using, tenant = writing.using, writing.scope.tenant
-    lifecycle.remember(
-        using=using,
-        scope=writing.scope,
-        actor=writing.actor,
-        rows=[note],
-        embedder=writing.embedder,
-        at=writing.at,
-        wakes=False,
-    )
-    change_record(using=using, tenant=tenant, record_id=note.id, retired_at=writing.at)
-    Embedding.objects.using(using).filter(tenant=tenant, record_id=note.id).delete()

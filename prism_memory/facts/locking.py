@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from prism_memory.errors import Conflict, NotVisible
 from prism_memory.integrity import carried
@@ -66,25 +66,25 @@ def closed(fact: Fact) -> Conflict:
 
 
 def find_fact(*, using: str, scope: Scope, which: Which) -> uuid.UUID:
-    """Return the id of a fact of exactly ``scope``, by its id or its key. One query.
+    """Return the id of a fact of exactly ``scope``, by its id or its key. Two queries.
 
-    Of several with a key the open one is meant, then the newest. A text that no fact
-    has for a key is read as an id.
+    A text that is a fact's id means that fact, whatever others have for a key. Of
+    several with a key the open one is meant, then the newest.
 
     Raises:
         NotVisible: No such fact in this scope.
         Invalid: The text can be neither.
     """
     rows = _rows(using, scope)
-    if isinstance(which, uuid.UUID):
-        found = rows.filter(id=which).values_list("id", flat=True).first()
-    else:
-        check_name(which, "id")
-        named = rows.filter(key=which).order_by("-closed_at", "-id")
-        found = named.filter(closed_at=None).values_list("id", flat=True).first()
-        found = found or named.values_list("id", flat=True).first()
-        if found is None and (fact_id := _as_id(which)):
-            return find_fact(using=using, scope=scope, which=fact_id)
+    fact_id = which if isinstance(which, uuid.UUID) else _as_id(which)
+    found = None
+    if fact_id is not None:
+        found = rows.filter(id=fact_id).values_list("id", flat=True).first()
+    if found is None and isinstance(which, str):
+        named = rows.filter(key=check_name(which, "id"))
+        # Nulls first: the open one, which has no end.
+        newest = named.order_by(F("closed_at").desc(nulls_first=True), "-id")
+        found = newest.values_list("id", flat=True).first()
     if found is None:
         raise NotVisible
     return uuid.UUID(str(found))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 
+from prism_memory import access
+from prism_memory.access import Reader
+from prism_memory.facts.ending import close_old, may_replace
 from prism_memory.facts.locking import Locked, lock_fact
-from prism_memory.facts.supersede import close_old, may_replace
 from prism_memory.lifecycle.versions import instant
 from prism_memory.models import Fact, FactVersion
 from prism_memory.models.choices import GateState
-from prism_memory.types import Actor, Scope
+from prism_memory.types import Actor, ReadMode, Scope
 
 
 def lock_pair(*, using: str, scope: Scope, new: Locked) -> Locked | None:
@@ -17,7 +19,8 @@ def lock_pair(*, using: str, scope: Scope, new: Locked) -> Locked | None:
     waiting_for = new.fact.pending_supersedes
     if waiting_for is None:
         return None
-    rows = Fact.objects.using(using).filter(tenant=scope.tenant, id=waiting_for)
+    rows = Fact.objects.using(using).filter(tenant=scope.tenant, scope_id=scope.id)
+    rows = rows.filter(id=waiting_for)
     if not rows.exists():
         return None
     return lock_fact(using=using, scope=scope, which=waiting_for)
@@ -50,6 +53,8 @@ def complete(
     old = lock_pair(using=using, scope=scope, new=new)
     if old is None or old.fact.closing or version.gate != GateState.OPEN:
         return False
+    if not _is_in_sight(using, scope, new, at):
+        return False  # else nothing would hold
     starts = version.valid_from
     if not may_replace(old, version.acceptance) or starts <= old.current.valid_from:
         return False
@@ -66,3 +71,9 @@ def complete(
     rows = Fact.objects.using(using).filter(tenant=scope.tenant, id=new.fact.id)
     rows.update(supersedes=old.fact.id, pending_supersedes=None)
     return True
+
+
+def _is_in_sight(using: str, scope: Scope, new: Locked, at: dt.datetime) -> bool:
+    """Tell whether readers get it: not where it is archived, or its evidence hidden."""
+    reader = Reader(scope=scope, mode=ReadMode.EXACT, at=at, include_superseded=True)
+    return access.visible(using=using, reader=reader).filter(id=new.fact.id).exists()

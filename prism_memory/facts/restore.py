@@ -15,10 +15,13 @@ from typing import Any
 from django.db import transaction
 
 from prism_memory import acceptance, lifecycle
+from prism_memory.facts.bare_words import store_bare_words
 from prism_memory.facts.coming_back import Coming
 from prism_memory.facts.linking import link
+from prism_memory.facts.sorted_out import fact_of, find_cited, sorted_out
+from prism_memory.facts.standing import were_forgotten
+from prism_memory.facts.vouching import FORGOTTEN
 from prism_memory.lifecycle.entries import Row
-from prism_memory.lifecycle.restore import find_sources
 from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.lifecycle.versions import instant
@@ -26,9 +29,6 @@ from prism_memory.models import Evidence, Fact, FactVersion, Record, Tombstone
 from prism_memory.types import (
     Acceptance,
     Actor,
-    Derived,
-    Restored,
-    RestoredFact,
     ReviewWhy,
     Scope,
     Trust,
@@ -71,8 +71,16 @@ def restore(
     with transaction.atomic(using=using):
         hold_lineage(using=using, tenant=scope.tenant)
         new = _new(using, scope.tenant, rows)
-        cited = _cited(**given, rows=new)
-        coming, refused = _sorted_out(using, scope, new, cited)
+        cited = find_cited(**given, rows=new)
+        coming, refused = sorted_out(using, scope, new, cited)
+        if not trusted:
+            coming = _still_forgotten(using, scope, coming)
+        store_bare_words(
+            **given,
+            actor=actor,
+            notes=[note for one in coming for note in one.notes()],
+            embedder=embedder,
+        )
         lifecycle.restore(
             **given, actor=actor, rows=[one.row for one in coming], embedder=embedder
         )
@@ -80,71 +88,32 @@ def restore(
     return Back(tuple(one.fact.id for one in coming), refused)
 
 
-def _fact(row: Row) -> RestoredFact:
-    assert isinstance(row.entry, Restored)  # noqa: S101 - what ``restore`` takes
-    assert row.entry.fact is not None  # noqa: S101
-    return row.entry.fact
-
-
 def _new(using: str, tenant: str, rows: Sequence[Row]) -> list[Row]:
     """Return those that neither are here nor were deleted here. Two queries."""
-    ids = [_fact(row).id for row in rows]
+    ids = [fact_of(row).id for row in rows]
     records = Record.objects.using(using).filter(tenant=tenant, kind="fact", id__in=ids)
     here = set(records.values_list("id", flat=True))
     stones = Tombstone.objects.using(using).filter(
         tenant=tenant, target_ref__in=map(record_ref, ids), cleared_at=None
     )
     here |= record_ids(stones.values_list("target_ref", flat=True))
-    named = [replace(row, id=_fact(row).id) for row in rows]
+    named = [replace(row, id=fact_of(row).id) for row in rows]
     return [row for row in named if row.id not in here]
 
 
-def _cited(
-    using: str, scope: Scope, at: dt.datetime, rows: Sequence[Row]
-) -> dict[uuid.UUID, tuple[uuid.UUID, ...] | None]:
-    """Return what each cites, by what it is called; None where some is not here."""
-    sources: dict[uuid.UUID, tuple[Derived, ...]] = {
-        row.id: row.entry.derived for row in rows if isinstance(row.entry, Restored)
-    }
-    every = {one for own in sources.values() for one in own}
-    refs = find_sources(using=using, scope=scope, derived=every, at=at)
-    found: dict[uuid.UUID, tuple[uuid.UUID, ...] | None] = {}
-    for fact_id, own in sources.items():
-        ids = [next(iter(record_ids([refs.get(one, "")])), None) for one in own]
-        known = tuple(dict.fromkeys(i for i in ids if i is not None and i != fact_id))
-        found[fact_id] = known if ids and len(known) == len(set(ids)) else None
-    return found
+def _still_forgotten(
+    using: str, scope: Scope, coming: Sequence[Coming]
+) -> list[Coming]:
+    """Hold back words that were forgotten here: a file may tell them anew (C12).
 
-
-def _sorted_out(
-    using: str,
-    scope: Scope,
-    rows: Sequence[Row],
-    cited: Mapping[uuid.UUID, tuple[uuid.UUID, ...] | None],
-) -> tuple[list[Coming], dict[uuid.UUID, str]]:
-    """Return which facts can come back, and why others cannot. Two queries."""
-    keys = [_fact(row).key for row in rows]
-    open_ones = Fact.objects.using(using).filter(
-        tenant=scope.tenant, scope_id=scope.id, key__in=keys, closed_at=None
-    )
-    used = set(open_ones.values_list("key", flat=True))
-    others = Record.objects.using(using).filter(
-        tenant=scope.tenant, id__in=[row.id for row in rows]
-    )
-    taken = set(others.values_list("id", flat=True))
-    coming, refused = [], {}
-    for row in rows:
-        fact, evidence = _fact(row), cited[row.id]
-        if row.id in taken:
-            refused[row.id] = "its id is that of another record."
-        elif evidence is None:
-            refused[row.id] = "what it cites is neither in the file nor here."
-        elif fact.closed_at is None and fact.key in used:
-            refused[row.id] = "its key is in use by another fact."
-        else:
-            used |= set() if fact.closed_at else {fact.key}
-            coming.append(Coming(row, fact, evidence))
-    return coming, refused
+    Whoever wrote what they cite did not write the file. One query for each.
+    """
+    return [
+        one.gated(FORGOTTEN)
+        if were_forgotten(using=using, scope=scope, words=one.words)
+        else one
+        for one in coming
+    ]
 
 
 def _write(
@@ -171,7 +140,8 @@ def _write(
         )
     ]
     FactVersion.objects.using(using).bulk_create(versions)
-    _let_wait(using, scope, versions, at)
+    open_ones = {one.fact.id for one in coming if not one.fact.closing}
+    _let_wait(using, scope, [v for v in versions if v.fact_id in open_ones], at)
     for one in coming:
         words = {"subject": one.fact.subject, "value": one.fact.value}
         link(using=using, scope=scope, fact_id=one.fact.id, at=at, **words)

@@ -14,20 +14,17 @@ from prism_memory.access import Reader
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import FactKeyInUse, Invalid, NotAccepted, NotVisible
 from prism_memory.facts.assert_fact import is_key_in_use
-from prism_memory.facts.locking import Locked, Which, change_record, lock_fact
+from prism_memory.facts.ending import close_old, may_replace
+from prism_memory.facts.locking import Locked, Which, lock_fact
+from prism_memory.facts.pending import complete, moment
 from prism_memory.facts.writing import Prepared, cite, write
-from prism_memory.lifecycle.reviews import decide_review
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.lifecycle.versions import change_version, instant
+from prism_memory.lifecycle.versions import instant
 from prism_memory.models import Fact
 from prism_memory.types import (
     Acceptance,
     Actor,
-    Closing,
-    FactChange,
-    ReviewDecision,
-    ReviewWhy,
     Scope,
     record_ref,
 )
@@ -91,7 +88,8 @@ def supersede(  # noqa: PLR0913 - keywords
     """
     try:
         with transaction.atomic(using=using):
-            hold_lineage(using=using, tenant=scope.tenant)
+            # Alone: what waits for the old fact, or what it waits for, changes too.
+            hold_lineage(using=using, tenant=scope.tenant, alone=True)
             ensure_scope(using=using, scope=scope, at=at)
             old = lock_fact(using=using, scope=scope, which=which)
             require_sight(using=using, reader=reader, fact_id=old.fact.id)
@@ -103,6 +101,8 @@ def supersede(  # noqa: PLR0913 - keywords
             new = _write(
                 using, scope, actor, old, prepared, embedder, at, judged, reason, waits
             )
+            if new.supersedes and new.pending_supersedes:
+                _replace_too(using, scope, actor, new.id, at, reason)
             audit.record(
                 using=using,
                 tenant=scope.tenant,
@@ -131,11 +131,6 @@ def require_sight(*, using: str, reader: Reader, fact_id: uuid.UUID) -> None:
         raise NotVisible
 
 
-def may_replace(old: Locked, judged: str) -> bool:
-    """Tell whether a fact of an acceptance may replace another (B306)."""
-    return not old.is_accepted or judged == Acceptance.ACCEPTED
-
-
 def check_start(old: Locked, starts: dt.datetime) -> None:
     """Refuse a successor that would leave the old fact no time at all (B316).
 
@@ -148,49 +143,6 @@ def check_start(old: Locked, starts: dt.datetime) -> None:
             " not superseded."
         )
         raise Invalid(message, field="valid_from")
-
-
-def close_old(
-    *,
-    using: str,
-    old: Locked,
-    new_id: uuid.UUID,
-    starts: dt.datetime,
-    actor: Actor,
-    at: dt.datetime,
-    instant: dt.datetime,
-    reason: str = "",
-) -> None:
-    """Let a locked fact end where its successor starts. Inside a transaction."""
-    fact, version = old.fact, old.current
-    ends = version.valid_to or starts
-    change_version(
-        version,
-        using=using,
-        at=instant,
-        cause=FactChange.SUPERSEDED,
-        actor=actor,
-        reason=reason,
-        valid_to=ends,
-    )
-    change_record(using=using, tenant=fact.tenant, record_id=fact.id, valid_to=ends)
-    rows = Fact.objects.using(using).filter(tenant=fact.tenant, id=fact.id)
-    rows.update(
-        superseded_by=new_id,
-        closing=Closing.SUPERSEDED,
-        closed_at=at,
-        closing_actor=actor.name,
-        closing_reason=reason,
-    )
-    decide_review(  # nobody can accept it any more
-        using=using,
-        tenant=fact.tenant,
-        record_id=fact.id,
-        why=ReviewWhy.PROPOSAL,
-        decision=ReviewDecision.LAPSED,
-        actor=actor,
-        at=at,
-    )
 
 
 def _waits(
@@ -236,12 +188,44 @@ def _write(  # noqa: PLR0913 - what the verb has, once
         at=at,
         instant=moment,
         acceptance=judged,
-        links={"pending_supersedes" if waits else "supersedes": old.fact.id},
+        links=_links(old.fact, waits=waits),
         reason=reason,
     )
+
+
+def _links(old: Fact, *, waits: bool) -> dict[str, uuid.UUID]:
+    """Return what the successor replaces, and what it waits to in its place."""
+    if waits:
+        return {"pending_supersedes": old.id}
+    links = {"supersedes": old.id}
+    if old.pending_supersedes is not None:
+        links["pending_supersedes"] = old.pending_supersedes
+    return links
 
 
 def _key(old: Locked, prepared: Prepared, *, waits: bool) -> str:
     if prepared.named:
         return prepared.key
     return prepared.key if waits else old.fact.key
+
+
+def _replace_too(
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    fact_id: uuid.UUID,
+    at: dt.datetime,
+    reason: str,
+) -> None:
+    """Let the successor of what waited take the place that it waited for."""
+    new = lock_fact(using=using, scope=scope, which=fact_id)
+    complete(
+        using=using,
+        scope=scope,
+        actor=actor,
+        new=new,
+        version=new.current,
+        at=at,
+        instant=moment(using=using, tenant=scope.tenant, new=new),
+        reason=reason,
+    )

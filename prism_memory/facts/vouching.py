@@ -34,6 +34,7 @@ TRUST_OF: Final = {
 
 HEARD: Final = frozenset({Trust.AGENT})
 SYNTHETIC: Final = "synthesized"
+FORGOTTEN: Final = "forgotten"
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def vouch(
         # Not of its words: the same words may have stood here, and be closed or held.
         prepared = replace(prepared, key=str(prepared.id))
     prepared = _judged(prepared)
-    note = None if note_id is None else _note(prepared, note_id)
+    note = None if note_id is None else bare_words(prepared.row, note_id)
     return Vouched(prepared, note, prepared.row.origin.trust)
 
 
@@ -94,9 +95,13 @@ def trust_of(provenance: Provenance, writer: Trust) -> Trust:
 
 def quarantined(prepared: Prepared, reason: str) -> Prepared:
     """Return a claim that the gate holds back, for what it is or comes from."""
-    markers = prepared.row.verdict.markers
-    verdict = GateVerdict(flagged=True, reason=reason, markers=markers)
-    return replace(prepared, row=replace(prepared.row, verdict=verdict))
+    return replace(prepared, row=gated(prepared.row, reason))
+
+
+def gated(row: Row, reason: str) -> Row:
+    """Return the statement of a claim that the gate holds back, with its markers."""
+    verdict = GateVerdict(flagged=True, reason=reason, markers=row.verdict.markers)
+    return replace(row, verdict=verdict)
 
 
 def _judged(prepared: Prepared) -> Prepared:
@@ -111,19 +116,18 @@ def _rank(trust: Trust) -> int:
     return 2 * (trust in VOUCHED) + (trust in HEARD)
 
 
-def _note(prepared: Prepared, note_id: uuid.UUID) -> Row:
-    """Return the bare words as a record of their own.
+def bare_words(row: Row, note_id: uuid.UUID) -> Row:
+    """Return the words of a fact's statement as a record of their own.
 
     Its gate stays open: it is in nobody's sight, and the gate of the fact, which alone
     derives from it, can be opened by one decision.
     """
-    words, row = prepared.claim.statement, prepared.row
-    entry = Entry(words, key=str(prepared.id), kind=Kind.NOTE)
+    entry = Entry(row.entry.text, key=str(row.id), kind=Kind.NOTE)
     return replace(
         row,
         id=note_id,
         entry=entry,
-        key=str(prepared.id),
+        key=str(row.id),
         metadata_json="{}",
         lexical_text=None,
         embed_text=None,

@@ -71,13 +71,13 @@ def prepare_claim(
         Invalid: No origin, blank after redaction, or a name holds a secret.
         LimitExceeded: A text is too long; the error names the limit.
     """
-    clean = _redacted(claim, redaction)
+    clean = redacted_claim(claim, redaction)
     fact_id = uuid7()
     entry = Entry(
         clean.statement,
         key=str(fact_id),
         kind=Kind.FACT,
-        metadata=_metadata(clean),
+        metadata=claim_metadata(clean),
         importance=clean.importance,
         lineage=Lineage(tuple(map(record_ref, clean.evidence))),
         valid_from=clean.valid_from,
@@ -94,7 +94,13 @@ def made_key(claim: Claim) -> str:
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
-def _redacted(claim: Claim, redaction: Redaction) -> Claim:
+def redacted_claim(claim: Claim, redaction: Redaction) -> Claim:
+    """Return a claim without secrets.
+
+    Raises:
+        Invalid: Its key holds one, or nothing is left of its words.
+        LimitExceeded: A name is too long without them.
+    """
     redaction.check_names({"key": claim.key})
     words = {
         name: check_name(redaction.text(getattr(claim, name)), name, blank=True)
@@ -109,7 +115,7 @@ def _redacted(claim: Claim, redaction: Redaction) -> Claim:
     )
 
 
-def _metadata(claim: Claim) -> dict[str, Any]:
+def claim_metadata(claim: Claim) -> dict[str, Any]:
     """Return what recall, its filters and its index texts see of a claim."""
     said = {
         "subject": claim.subject,

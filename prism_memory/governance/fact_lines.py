@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from prism_memory.governance.moments import moment
+from prism_memory.lifecycle.own_words import own_words_of
 from prism_memory.models import Fact, FactVersion, Record
 from prism_memory.redaction import Redaction
 from prism_memory.types import JSON, Kind
@@ -21,10 +22,16 @@ TIMES: Final = ("valid_from", "valid_to", "recorded_from", "recorded_to")
 
 @dataclass(frozen=True)
 class Told:
-    """A fact with its versions, the oldest first. What it cites is its lineage."""
+    """A fact with its versions, the oldest first. What it cites is its lineage.
+
+    Args:
+        own_words: The record of its bare words, which it alone cites. They are those of
+            its statement, and in nobody's sight.
+    """
 
     fact: Fact
     versions: Sequence[FactVersion]
+    own_words: uuid.UUID | None = None
 
     def fields(self, redaction: Redaction) -> JSON:
         """Return it as JSON, redacted once more."""
@@ -34,6 +41,7 @@ class Told:
             **{name: redaction.text(getattr(fact, name)) for name in WORDS},
             **{name: getattr(fact, name) for name in PLAIN},
             **{name: _id(getattr(fact, name)) for name in LINKS},
+            "own_words": _id(self.own_words),
             "closed_at": moment(fact.closed_at),
             "closing_actor": redaction.mask(fact.closing_actor),
             "versions": [_version(one, redaction) for one in self.versions],
@@ -43,7 +51,7 @@ class Told:
 def facts_told(
     *, using: str, tenant: str, records: Iterable[Record]
 ) -> Mapping[uuid.UUID, Told]:
-    """Return facts whose statements are among some records. Two queries, or none."""
+    """Return facts whose statements are among some records. Three queries, or none."""
     ids = [record.id for record in records if record.kind == Kind.FACT]
     if not ids:
         return {}
@@ -52,7 +60,8 @@ def facts_told(
     for version in rows.order_by("fact_id", "recorded_from"):
         versions[version.fact_id].append(version)
     facts = Fact.objects.using(using).filter(tenant=tenant, id__in=ids)
-    return {fact.id: Told(fact, versions[fact.id]) for fact in facts}
+    own = own_words_of(using=using, tenant=tenant, ids=ids)
+    return {fact.id: Told(fact, versions[fact.id], own.get(fact.id)) for fact in facts}
 
 
 def _version(version: FactVersion, redaction: Redaction) -> JSON:

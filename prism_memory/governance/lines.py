@@ -179,7 +179,7 @@ def writing(
 ) -> Writing:
     """Return what the lines of these records of one scope need.
 
-    One or two queries, and two for facts.
+    One or two queries, and three for facts.
     """
     if not records:
         return Writing(redaction)

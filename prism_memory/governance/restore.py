@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+import uuid
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,7 +15,7 @@ from prism_memory.conf import Limits, Settings, settings
 from prism_memory.facts import Back
 from prism_memory.lifecycle.entries import Row, prepare
 from prism_memory.redaction import Redaction
-from prism_memory.types import Actor, Entry, Origin, Scope, Trust
+from prism_memory.types import Actor, Entry, Origin, Restored, Scope, Trust
 
 TAKEN: Final = ("text_characters", "payload_bytes", "lineage_sources")
 """Limits that a restored record need not meet: it met those of where it came from."""
@@ -68,11 +69,15 @@ class Restoring:
             using=self.using,
             scope=scope,
             actor=self.actor,
-            rows=self._rows(entries),
+            rows=self._rows([_reclaimed(entry) for entry in entries]),
             embedder=settings.EMBEDDER,
             at=timezone.now(),
             trusted=trusted,
         )
+
+    def drop_loose(self, scope: Scope, ids: Collection[uuid.UUID]) -> int:
+        """Drop links of restored facts that lead nowhere; return how many."""
+        return facts.drop_loose(using=self.using, scope=scope, ids=ids)
 
     def _rows(self, entries: Sequence[Entry]) -> tuple[Row, ...]:
         caps = {name: int(_setting(name)) for name in TAKEN}
@@ -87,6 +92,11 @@ class Restoring:
 
 def _setting(name: str) -> float:
     return getattr(Settings, name.upper()).maximum or 0
+
+
+def _reclaimed(entry: Entry) -> Entry:
+    assert isinstance(entry, Restored)  # noqa: S101 - what a file of an export holds
+    return facts.reclaimed(entry, redaction=Redaction.configured())
 
 
 def _fitting(entry: Entry, most: int) -> Entry:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from prism_memory.errors import Invalid
+from prism_memory.errors import Invalid, LimitExceeded
 from prism_memory.ingest.entries import BadEntry, Incoming, placed
 from prism_memory.ingest.exported_facts import restored_fact, time_of
 from prism_memory.ingest.json_stream import parse
@@ -56,6 +56,9 @@ TIMES: Final = (
 OTHERS: Final = ("format", "id", "scope", "trust", "writer", "consent", "source")
 KNOWN: Final = frozenset({*PLAIN, *TIMES, *OTHERS, "lineage", "fact"})
 PAST: Final = ("created_at", "changed_at")
+LINEAGE: Final = 32
+"""Things that one record is derived from at most: it has that many places."""
+
 AHEAD: Final = dt.timedelta(minutes=5)
 """How far the clock of the writer may have been ahead of ours."""
 
@@ -196,6 +199,9 @@ def _derived(value: object) -> tuple[Derived, ...]:
     if not isinstance(value, list):
         message = "lineage must be a list."
         raise Invalid(message, field="lineage")
+    if len(value) > LINEAGE:
+        message = f"lineage holds more than {LINEAGE}."
+        raise LimitExceeded(message, field="lineage")
     return tuple(_one_derived(item) for item in value)
 
 

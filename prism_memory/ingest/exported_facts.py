@@ -11,10 +11,11 @@ from prism_memory.errors import Invalid
 from prism_memory.types import RestoredFact, RestoredVersion
 
 LINKS: Final = ("supersedes", "superseded_by", "pending_supersedes")
+IDS: Final = (*LINKS, "own_words")
 FIELDS: Final = (
     *("key", "subject", "predicate", "value", "confidence", "provenance", "principal"),
     *("sensitivity", "closing", "closed_at", "closing_actor", "closing_reason"),
-    *LINKS,
+    *IDS,
     "versions",
 )
 TIMES: Final = ("valid_from", "valid_to", "recorded_from", "recorded_to")
@@ -39,7 +40,7 @@ def restored_fact(fields: Mapping[str, Any]) -> RestoredFact | None:
     if fact_id is None or fields["key"] != str(fact_id):
         message = "The key of a fact's record must be its id."
         raise Invalid(message, field="key")
-    found |= {name: _id(found.get(name), f"fact.{name}") for name in LINKS}
+    found |= {name: _id(found.get(name), f"fact.{name}") for name in IDS}
     found["closed_at"] = time_of(found.get("closed_at"), "fact.closed_at")
     found["versions"] = _versions(found.get("versions"))
     found.setdefault("key", "")

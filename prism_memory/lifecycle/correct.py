@@ -23,7 +23,7 @@ from prism_memory.lifecycle.governed import find_governed, is_held, lock_governe
 from prism_memory.lifecycle.poison import block_derived, unblock_derived
 from prism_memory.lifecycle.queueing import enqueue, wake
 from prism_memory.lifecycle.removal import announce_invalidation
-from prism_memory.lifecycle.reviews import lapse_reviews, open_review
+from prism_memory.lifecycle.reviews import lapse, lapse_reviews, open_review
 from prism_memory.lifecycle.tombstones import closure, hold_lineage, mark_derived
 from prism_memory.models import Record
 from prism_memory.models.choices import GateState
@@ -190,6 +190,7 @@ def _follow_gate(
     gate = judged(record, row.verdict).get("gate", record.gate)
     if gate != GateState.OPEN:
         block_derived(**given, ids=[record.id], actor=actor, at=at)
+        lapse(**given, record_ids=[record.id], actor=actor, at=at)
         open_review(
             **given,
             scope_id=scope.id,

@@ -26,7 +26,7 @@ from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.standing import bereft, standing
 from prism_memory.lifecycle.tombstones import MOST_DISTANCE, MOST_REFS, derivations
 from prism_memory.lifecycle.versions import instant
-from prism_memory.models import Evidence, LineageEdge
+from prism_memory.models import Evidence, Fact, LineageEdge
 from prism_memory.types import (
     Acceptance,
     Actor,
@@ -221,8 +221,12 @@ def _judge_anew(
     queries.execute(using, texts["close_versions"], change)
     queries.execute(using, texts["begin_judged"], change)
     waiting: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
+    undecided = Fact.objects.using(using).filter(
+        tenant=tenant, id__in=fact_ids, closed_at=None, archived_at=None
+    )
+    undecided_ids = set(undecided.values_list("id", flat=True))
     for scope_id, fact_id, acceptance in lowered:
-        if acceptance is Acceptance.PROPOSAL:
+        if acceptance is Acceptance.PROPOSAL and fact_id in undecided_ids:
             waiting[scope_id].append(fact_id)
     given: dict[str, Any] = {"using": using, "tenant": tenant, "at": at}
     for scope_id, ids in waiting.items():

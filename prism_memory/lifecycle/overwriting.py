@@ -78,6 +78,11 @@ def refuse_conflict(row: Row, found: Mapping[str, Any], *, changed: bool) -> Non
         raise held()
     if found["blocked"] and changed:
         raise blocked()
+    if found["cited"] and changed:
+        message = (
+            "Facts cite the record: it is corrected or forgotten, not overwritten."
+        )
+        raise Conflict(message, field="key")
     if row.key == row.sha256.hex() and bytes(found["sha256"]) != row.sha256:
         message = "These words were corrected; to remember them anew, give a key."
         raise Conflict(message, field="key")

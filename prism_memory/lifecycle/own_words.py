@@ -14,6 +14,13 @@ def own_words(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> set[uui
 
     They hold the same text, out of search: where a fact is deleted, they go too.
     """
+    return set(own_words_of(using=using, tenant=tenant, ids=ids).values())
+
+
+def own_words_of(
+    *, using: str, tenant: str, ids: Collection[uuid.UUID]
+) -> dict[uuid.UUID, uuid.UUID]:
+    """Return which record holds the bare words of each fact that has one. One query."""
     given = {"tenant": tenant, "record_ids": list(ids)}
     rows = queries.fetch(using, named("removal")["own_words"], given)
-    return {row["id"] for row in rows}
+    return {row["fact_id"]: row["id"] for row in rows}

@@ -31,7 +31,7 @@ from prism_memory.lifecycle.overwriting import (
 )
 from prism_memory.lifecycle.poison import block_derived, unblock_derived
 from prism_memory.lifecycle.queueing import enqueue, wake
-from prism_memory.lifecycle.reviews import lapse_reviews, open_reviews
+from prism_memory.lifecycle.reviews import lapse, lapse_reviews, open_reviews
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.sources import ensure_sources
 from prism_memory.lifecycle.tombstones import hold_lineage, mark_born_hidden
@@ -158,7 +158,7 @@ def _complete(
     _hide_born_hidden(using, scope, rows, done, actor, at)
     _write_lineage(using, scope, rows, done, at)
     _note_consents(using, scope, rows, done.ids, actor, at)
-    _let_wait(using, scope, done, at)
+    _let_wait(using, scope, rows, done, actor, at)
     texts = {done.ids[row.identity]: row.embed_sha256 for row in rows}
     pending, queued = enqueue(using=using, scope=scope, texts=texts, embedder=embedder)
     _announce(using, scope, done.written)
@@ -322,12 +322,18 @@ def _follow_gate(
 def _let_wait(
     using: str,
     scope: Scope,
+    rows: Iterable[Row],
     done: Written,
+    actor: Actor,
     at: dt.datetime,
 ) -> None:
     """Let a person look at what the gate holds back."""
     written = set(done.written)
-    if held_back := written & done.quarantined:
+    held_back = written & done.quarantined
+    if others := held_back - {row.id for row in rows}:
+        # Who was about to decide has read other words.
+        lapse(using=using, tenant=scope.tenant, record_ids=others, actor=actor, at=at)
+    if held_back:
         open_reviews(
             using=using,
             tenant=scope.tenant,

@@ -213,14 +213,18 @@ def restore_file(path: Path, options: dict[str, Any], bar: Progress) -> dict[str
         **done,
     )
     back.require_all()
+    done["links_dropped"] = back.loose
     return {"tenant": tenant, **done, "resumed_at": loaded.resumed_at}
 
 
 def told(found: dict[str, Any]) -> str:
     """Return what was done, for people."""
     missing = f"{found['changed']:,} were missing and are restored."
+    dropped = found["links_dropped"]
+    loose = f" {dropped:,} links of facts lead nowhere, and are dropped."
     return f"{found['records']:,} records: " + (
-        missing if found["changed"] else "all of them are there."
+        (missing if found["changed"] else "all of them are there.")
+        + (loose if dropped else "")
     )
 
 

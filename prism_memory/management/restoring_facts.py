@@ -5,6 +5,8 @@ One that cites another waits for that one: the file is read again while any came
 
 from __future__ import annotations
 
+import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -15,9 +17,13 @@ from prism_memory.errors import PrismMemoryError
 from prism_memory.governance.restore import Restoring
 from prism_memory.ingest.entries import BadEntry, Incoming
 from prism_memory.management.command import FAILED
+from prism_memory.types import Scope
 
 TOLD: Final = 20
 """Refused lines that are told."""
+
+CHUNK: Final = 1_000
+"""Facts whose links are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +34,13 @@ class FactsBack:
         seen: Facts in the file.
         restored: Those that were missing.
         refused: Those that cannot come back: the line, and why.
+        loose: Links to facts that are not where they should be: dropped.
     """
 
     seen: int = 0
     restored: int = 0
     refused: tuple[str, ...] = ()
+    loose: int = 0
 
     def require_all(self) -> None:
         """Do nothing if every fact of the file is there.
@@ -68,7 +76,27 @@ def restore_facts(
         back = _once(read(), restoring, trusted=trusted)
         restored += back.restored
         if not back.refused or not back.restored:
-            return replace(back, restored=restored)
+            loose = _drop_loose(read(), restoring) if back.seen else 0
+            return replace(back, restored=restored, loose=loose)
+
+
+def _drop_loose(items: Iterable[Incoming], restoring: Restoring) -> int:
+    """Drop links that lead nowhere, now that all is here; return how many.
+
+    Of all facts of the file: an import that was stopped goes on here too.
+    """
+    found: dict[Scope, list[uuid.UUID]] = defaultdict(list)
+    dropped = 0
+    for item in items:
+        ids = found[item.scope]
+        ids.append(_id(item))
+        if len(ids) == CHUNK:
+            dropped += restoring.drop_loose(item.scope, found.pop(item.scope))
+    return dropped + sum(restoring.drop_loose(*one) for one in found.items())
+
+
+def _id(item: Incoming) -> uuid.UUID:
+    return uuid.UUID(item.entry.key or "")  # see ``restored_fact``
 
 
 def _once(

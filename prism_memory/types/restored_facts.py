@@ -69,6 +69,8 @@ class RestoredFact:
         id: That it had, and will have: others speak of it.
         closing: ``superseded``, or open: what was retracted or forgotten is not told.
         versions: The oldest first; the last one is held, and its gate open.
+        own_words: Id of the record of its bare words, among what it cites; None where
+            it cites none.
 
     Raises:
         Invalid: A field cannot be stored, or the versions are no history.
@@ -92,6 +94,7 @@ class RestoredFact:
     closed_at: dt.datetime | None = None
     closing_actor: str = ""
     closing_reason: str = ""
+    own_words: uuid.UUID | None = None
 
     def __post_init__(self) -> None:
         check_name(self.key, "fact.key")
@@ -107,6 +110,9 @@ class RestoredFact:
         ):
             value = check_choice(getattr(self, name), choices, f"fact.{name}")
             object.__setattr__(self, name, value)
+        if self.own_words == self.id:
+            message = "fact.own_words is the id of the fact itself."
+            raise Invalid(message, field="fact.own_words")
         self._check_confidence()
         self._check_closing()
         self._check_versions()
@@ -130,6 +136,9 @@ class RestoredFact:
         if not known or (self.closing is Closing.OPEN) != (closed_at is None):
             message = "fact.closing must be open, or superseded with its closed_at."
             raise Invalid(message, field="fact.closing")
+        if self.superseded_by is not None and self.closing is Closing.OPEN:
+            message = "fact.superseded_by goes with fact.closing superseded."
+            raise Invalid(message, field="fact.superseded_by")
 
     def _check_versions(self) -> None:
         is_history = bool(self.versions) and self.last.recorded_to is None

@@ -35,6 +35,7 @@ THROUGH_THE_RULE: Final = {
     "facts.judging.read_texts",
     "facts.standing.standing",
     "facts.entities._groups",
+    "facts.pending._is_in_sight",
     "facts.reading._rows",
     "facts.reviewing._described",
     "facts.reviewing._waiting",

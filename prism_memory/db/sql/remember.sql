@@ -204,6 +204,9 @@ SELECT record.id, record.kind, record.namespace, record.partition, record.key,
                   AND stone.root_ref = 'record:' || record.id::text
                   AND stone.root_ref <> '' AND stone.reason = 'quarantined'
                   AND stone.cleared_at IS NULL) AS poisons,
+       EXISTS (SELECT FROM prism_memory_evidence AS cited
+                WHERE cited.tenant = record.tenant
+                  AND cited.record_id = record.id) AS cited,
        {held} AS held
   FROM prism_memory_record AS record
   JOIN unnest(%(kinds)s::text[], %(namespaces)s::text[], %(partitions)s::text[],

@@ -12,7 +12,7 @@ SELECT record.id
 
 -- name: own_words
 -- The bare words that some facts were remembered by: a note with the fact's id for a key.
-SELECT note.id
+SELECT note.id, cited.fact_id
   FROM prism_memory_evidence AS cited
   JOIN prism_memory_record AS note
     ON note.tenant = cited.tenant AND note.id = cited.record_id
