@@ -17,9 +17,9 @@ from django.db import transaction
 from prism_memory import acceptance, lifecycle
 from prism_memory.facts.bare_words import store_bare_words
 from prism_memory.facts.coming_back import Coming
+from prism_memory.facts.forgotten import were_forgotten
 from prism_memory.facts.linking import link
 from prism_memory.facts.sorted_out import fact_of, find_cited, sorted_out
-from prism_memory.facts.standing import were_forgotten
 from prism_memory.facts.vouching import FORGOTTEN
 from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.reviews import open_reviews
