@@ -109,7 +109,7 @@ def _remember(
     using, scope = writing.using, writing.scope
     prepared = vouched.prepared
     words = folded_sha256(prepared.claim.statement)
-    # Alone, and before the claims: it may supersede, and then needs no more than it has.
+    # Alone, and before the claims: it may supersede, and needs the lineage for it.
     hold_lineage(using=using, tenant=scope.tenant, alone=True)
     ensure_scope(using=using, scope=scope, at=writing.at)
     own_claims(using=using, scope=scope)

@@ -15,6 +15,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import FactKeyInUse, Invalid, NotAccepted, NotVisible
 from prism_memory.facts.assert_fact import is_key_in_use
 from prism_memory.facts.ending import close_old, may_replace
+from prism_memory.facts.forgotten import hold_forgotten
 from prism_memory.facts.locking import Locked, Which, lock_fact
 from prism_memory.facts.pending import complete, moment
 from prism_memory.facts.writing import Prepared, cite, write
@@ -95,6 +96,7 @@ def supersede(  # noqa: PLR0913 - keywords
             require_sight(using=using, reader=reader, fact_id=old.fact.id)
             old.require_open()
             trusts = cite(using=using, reader=reader, ids=prepared.claim.evidence)
+            prepared = hold_forgotten(using=using, scope=scope, prepared=prepared)
             judged = acceptance.judge(trusts.values())
             waits = _waits(old, prepared, judged, on_unaccepted)
             check_start(old, prepared.claim.valid_from or at)

@@ -155,3 +155,14 @@ def test_a_key_that_is_an_id_names_nobody_elses_fact() -> None:
     assert held() == ["Porto"]
     with pytest.raises(NotVisible):
         facts.accept("no such key")
+
+
+def test_forgotten_words_do_not_come_back_as_a_successor() -> None:
+    """case_C12."""
+    gone = assert_one("Faro", text="Ada lives in Faro")
+    make_memory().facts.forget(gone.id)
+    old = assert_one()
+    agent = make_memory(origin=AGENT)
+    new = supersede_one(old, "Faro", text="Ada lives in Faro", memory=agent)
+    assert (new.gate, new.pending_supersedes) == ("quarantined", old.id)
+    assert held() == ["Porto"]

@@ -90,6 +90,10 @@ def test_a_name_that_a_writer_has_in_hand_is_not_dropped() -> None:
     """Each link is written, however often the name is swept beside it."""
     facts = [make_fact("!", text=f"Claim {n}.") for n in range(24)]
 
+    def speak(fact: uuid.UUID) -> bool:
+        place = {"using": "default", "subject": "Ada", "value": ""}
+        return link(**place, scope=make_scope(), fact_id=fact, at=NOON)
+
     def write(some: list[uuid.UUID]) -> None:
         for fact in some:
             with transaction.atomic():
@@ -107,13 +111,6 @@ def test_a_name_that_a_writer_has_in_hand_is_not_dropped() -> None:
             drop_unspoken(using="default", tenant="acme")
 
     together([partial(write, facts[:12]), partial(write, facts[12:]), tidy])
-    assert link(
-        using="default",
-        scope=make_scope(),
-        fact_id=facts[0],
-        subject="Ada",
-        value="",
-        at=NOON,
-    )
+    assert speak(facts[0])
     drop_unspoken(using="default", tenant="acme")
     assert links(facts[0]) == {"subject": "ada"}
