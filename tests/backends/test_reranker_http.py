@@ -281,7 +281,7 @@ def test_the_batches_of_one_call_share_its_time(
     server.behave = servers.first(1, reranking.well, servers.hanging)
 
     with pytest.raises(ProviderUnavailable, match="Timeout"):
-        ask(make(max_batch=2, retries=0), 0.5)
+        ask(make(max_batch=2, retries=0), 2.0)
 
     assert len(server.bodies) == 2
 

@@ -36,6 +36,13 @@ def until(holds: Callable[[], Any], what: str) -> Any:
     return found
 
 
+@pytest.fixture(autouse=True)
+def _own_pool() -> Iterator[None]:
+    """Forget the pool of Celery: it is of the first broker asked, also a bad one."""
+    yield
+    vars(current_app.amqp).pop("_producer_pool", None)
+
+
 @pytest.fixture
 def queue(settings, monkeypatch) -> Iterator[str]:
     """The name of a queue that only this test uses; messages left in it are removed."""
