@@ -163,16 +163,14 @@ class ChatTransformer(ChatBackend, QueryTransformer):
         return text
 
 
-class ChatGrader(ChatBackend, Grader):
-    """Grade passages with a chat model.
+class ChatReader(ChatBackend):
+    """What shows a chat model texts of others.
 
     Args:
-        snippet_characters: What the model is shown of one passage, 1..16,384; it is
-            told where something is left out.
+        snippet_characters: What the model is shown of one text, 1..16,384; it is told
+            where something is left out.
         options: Those of ``ChatBackend``.
     """
-
-    noun = "grader"
 
     def __init__(
         self,
@@ -184,6 +182,12 @@ class ChatGrader(ChatBackend, Grader):
         self.snippet_characters = check_option(
             snippet_characters, "snippet_characters", 16_384
         )
+
+
+class ChatGrader(ChatReader, Grader):
+    """Grade passages with a chat model; see ``ChatReader``."""
+
+    noun = "grader"
 
     def grade(
         self, question: str, passages: Sequence[str], *, timeout_seconds: float
@@ -204,27 +208,10 @@ class ChatGrader(ChatBackend, Grader):
         return Grade(verdict, words)
 
 
-class ChatJudge(ChatBackend, ConflictJudge):
-    """Judge conflicts of claims with a chat model.
-
-    Args:
-        snippet_characters: What the model is shown of one claim, 1..16,384; it is told
-            where something is left out.
-        options: Those of ``ChatBackend``.
-    """
+class ChatJudge(ChatReader, ConflictJudge):
+    """Judge conflicts of claims with a chat model; see ``ChatReader``."""
 
     noun = "judge"
-
-    def __init__(
-        self,
-        *,
-        snippet_characters: int = SNIPPET_CHARACTERS,
-        **options: Any,  # noqa: ANN401 - ChatBackend's own
-    ) -> None:
-        super().__init__(**options)
-        self.snippet_characters = check_option(
-            snippet_characters, "snippet_characters", 16_384
-        )
 
     def judge(
         self, claim: str, neighbours: Sequence[str], *, timeout_seconds: float

@@ -11,13 +11,12 @@ from prism_memory import audit
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict
 from prism_memory.facts.locking import Locked, Which, change_record, lock_fact
-from prism_memory.lifecycle.reviews import decide_review, open_review
+from prism_memory.lifecycle.reviews import lapse_reviews, open_review
 from prism_memory.models import ConflictDecision, Fact
 from prism_memory.models.choices import GateState
 from prism_memory.types import (
     Acceptance,
     Actor,
-    ReviewDecision,
     ReviewWhy,
     Scope,
     Verdict,
@@ -50,11 +49,10 @@ def archive(
             message = "A legal hold keeps the fact."
             raise Conflict(message, field="id")
         _set(using, locked, at, archived_at=at)
-        decide_review(
+        lapse_reviews(
             using=using,
             tenant=scope.tenant,
-            record_id=locked.fact.id,
-            decision=ReviewDecision.LAPSED,
+            record_ids=[locked.fact.id],
             actor=actor,
             at=at,
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from prism_memory.facts.locking import change_record
+from prism_memory.facts.locking import Locked, change_record
 from prism_memory.lifecycle.removal import announce_invalidation
 from prism_memory.lifecycle.reviews import decide_review
 from prism_memory.lifecycle.tombstones import mark_derived
+from prism_memory.lifecycle.versions import end_version, instant
 from prism_memory.models import Fact, Record
 from prism_memory.types import (
     Actor,
@@ -73,3 +74,35 @@ def close(
         actor=actor,
         at=at,
     )
+
+
+def end(
+    *,
+    using: str,
+    locked: Locked,
+    closing: Closing,
+    because: TombstoneReason,
+    decision: ReviewDecision,
+    actor: Actor,
+    at: dt.datetime,
+    reason: str,
+) -> int:
+    """End the recorded time of a locked fact for good; return how much it blocked.
+
+    Tombstones come first, then it leaves search.
+    """
+    fact = locked.fact
+    if locked.version is not None:
+        moment = instant(using=using, tenant=fact.tenant, fact_ids=[fact.id])
+        end_version(locked.version, using=using, at=moment)
+    blocked = block_derived(using=using, fact=fact, reason=because, actor=actor, at=at)
+    close(
+        using=using,
+        fact=fact,
+        closing=closing,
+        decision=decision,
+        actor=actor,
+        at=at,
+        reason=reason,
+    )
+    return blocked

@@ -10,10 +10,9 @@ from django.db import transaction
 from prism_memory import audit
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict
-from prism_memory.facts.closing import block_derived, close
+from prism_memory.facts.closing import end
 from prism_memory.facts.locking import Locked, Which, lock_fact
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.lifecycle.versions import end_version, instant
 from prism_memory.types import (
     Actor,
     Closing,
@@ -52,20 +51,11 @@ def forget_fact(
         locked = lock_fact(using=using, scope=scope, which=which)
         fact = locked.fact
         _require_free(locked)
-        if locked.version is not None:
-            moment = instant(using=using, tenant=scope.tenant, fact_ids=[fact.id])
-            end_version(locked.version, using=using, at=moment)
-        blocked = block_derived(
+        blocked = end(
             using=using,
-            fact=fact,
-            reason=TombstoneReason.FORGOTTEN,
-            actor=actor,
-            at=at,
-        )
-        close(
-            using=using,
-            fact=fact,
+            locked=locked,
             closing=Closing.FORGOTTEN,
+            because=TombstoneReason.FORGOTTEN,
             decision=ReviewDecision.LAPSED,
             actor=actor,
             at=at,

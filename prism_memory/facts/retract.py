@@ -9,10 +9,9 @@ from django.db import transaction
 
 from prism_memory import audit
 from prism_memory.db.tenancy import for_tenant
-from prism_memory.facts.closing import block_derived, close
+from prism_memory.facts.closing import end
 from prism_memory.facts.locking import Which, lock_fact
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.lifecycle.versions import end_version, instant
 from prism_memory.types import (
     Actor,
     Closing,
@@ -54,19 +53,11 @@ def retract(
         locked = lock_fact(using=using, scope=scope, which=which)
         locked.require_open()
         fact = locked.fact
-        moment = instant(using=using, tenant=scope.tenant, fact_ids=[fact.id])
-        end_version(locked.current, using=using, at=moment)
-        blocked = block_derived(
+        blocked = end(
             using=using,
-            fact=fact,
-            reason=TombstoneReason.CORRECTED,
-            actor=actor,
-            at=at,
-        )
-        close(
-            using=using,
-            fact=fact,
+            locked=locked,
             closing=Closing.RETRACTED,
+            because=TombstoneReason.CORRECTED,
             decision=decision,
             actor=actor,
             at=at,

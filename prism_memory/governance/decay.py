@@ -35,9 +35,10 @@ from prism_memory.facts.salience import (
 )
 from prism_memory.integrity import carried
 from prism_memory.lifecycle.removal import lock_records
-from prism_memory.models import Fact, Record, Review, Run
+from prism_memory.lifecycle.reviews import lapse_reviews
+from prism_memory.models import Fact, Record, Run
 from prism_memory.models.choices import GateState, RunState
-from prism_memory.types import NIL, Actor, ReviewDecision
+from prism_memory.types import NIL, Actor
 
 KIND: Final = "decay"
 BATCH: Final = 1_000
@@ -256,12 +257,7 @@ def _archive(
         records.update(retired_at=now, changed_at=now, version=F("version") + 1)
     facts.filter(id__in=going).update(archived_at=now)
     # As who archives one: nobody is asked about what is put aside.
-    waiting = Review.objects.using(work.using).filter(
-        tenant=work.run.tenant, record_id__in=going, decided_at=None
-    )
-    waiting.update(
-        decided_at=now, decision=ReviewDecision.LAPSED, actor=work.actor.name
-    )
+    lapse_reviews(**given, record_ids=going, actor=work.actor, at=now)
     return set(going), kept
 
 

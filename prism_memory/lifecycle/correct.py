@@ -23,7 +23,7 @@ from prism_memory.lifecycle.governed import find_governed, is_held, lock_governe
 from prism_memory.lifecycle.poison import block_derived, unblock_derived
 from prism_memory.lifecycle.queueing import enqueue, wake
 from prism_memory.lifecycle.removal import announce_invalidation
-from prism_memory.lifecycle.reviews import lapse, lapse_reviews, open_review
+from prism_memory.lifecycle.reviews import lapse_reviews, open_review
 from prism_memory.lifecycle.tombstones import closure, hold_lineage, mark_derived
 from prism_memory.models import Record
 from prism_memory.models.choices import GateState
@@ -186,21 +186,15 @@ def _follow_gate(
     at: dt.datetime,
 ) -> None:
     """Block what derives from words that the gate holds back, and lift it else."""
-    given: dict[str, Any] = {"using": using, "tenant": scope.tenant}
-    gate = judged(record, row.verdict).get("gate", record.gate)
-    if gate != GateState.OPEN:
-        block_derived(**given, ids=[record.id], actor=actor, at=at)
-        lapse(**given, record_ids=[record.id], actor=actor, at=at)
-        open_review(
-            **given,
-            scope_id=scope.id,
-            record_id=record.id,
-            why=ReviewWhy.QUARANTINED,
-            at=at,
-        )
+    given: dict[str, Any] = {"using": using, "tenant": scope.tenant, "at": at}
+    why = ReviewWhy.QUARANTINED
+    if record.gate != GateState.OPEN:
+        lapse_reviews(**given, record_ids=[record.id], why=why, actor=actor)
+    if judged(record, row.verdict).get("gate", record.gate) != GateState.OPEN:
+        block_derived(**given, ids=[record.id], actor=actor)
+        open_review(**given, scope_id=scope.id, record_id=record.id, why=why)
     elif record.gate != GateState.OPEN:
-        unblock_derived(**given, ids=[record.id], at=at)
-        lapse_reviews(**given, record_ids=[record.id], actor=actor, at=at)
+        unblock_derived(**given, ids=[record.id])
 
 
 def _requeue(using: str, scope: Scope, record: Record, row: Row, embedder: str) -> bool:

@@ -31,7 +31,7 @@ from prism_memory.lifecycle.overwriting import (
 )
 from prism_memory.lifecycle.poison import block_derived, unblock_derived
 from prism_memory.lifecycle.queueing import enqueue, wake
-from prism_memory.lifecycle.reviews import lapse, lapse_reviews, open_reviews
+from prism_memory.lifecycle.reviews import lapse_reviews, open_reviews
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.sources import ensure_sources
 from prism_memory.lifecycle.tombstones import hold_lineage, mark_born_hidden
@@ -316,7 +316,8 @@ def _follow_gate(
         block_derived(**given, ids=closes, actor=actor, at=at)
     if opens:
         unblock_derived(**given, ids=opens, at=at)
-        lapse_reviews(**given, record_ids=opens, actor=actor, at=at)
+        why = ReviewWhy.QUARANTINED
+        lapse_reviews(**given, record_ids=opens, why=why, actor=actor, at=at)
 
 
 def _let_wait(
@@ -332,7 +333,14 @@ def _let_wait(
     held_back = written & done.quarantined
     if others := held_back - {row.id for row in rows}:
         # Who was about to decide has read other words.
-        lapse(using=using, tenant=scope.tenant, record_ids=others, actor=actor, at=at)
+        lapse_reviews(
+            using=using,
+            tenant=scope.tenant,
+            record_ids=others,
+            why=ReviewWhy.QUARANTINED,
+            actor=actor,
+            at=at,
+        )
     if held_back:
         open_reviews(
             using=using,

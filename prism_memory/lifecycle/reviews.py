@@ -8,8 +8,7 @@ from collections.abc import Collection
 
 from django.db.models import Q
 
-from prism_memory.models import Record, Review
-from prism_memory.models.choices import GateState
+from prism_memory.models import Review
 from prism_memory.types import Actor, ReviewDecision, ReviewWhy
 
 
@@ -85,39 +84,18 @@ def lapse_reviews(
     record_ids: Collection[uuid.UUID],
     actor: Actor,
     at: dt.datetime,
+    why: ReviewWhy | None = None,
 ) -> None:
-    """Let go of records that waited for their gate, and whose gate is open now.
+    """Let records wait no more: their words are others, or they are put aside.
 
-    They got other words. One query.
+    One query. Whoever decides by an id of a review decides about the words that they
+    read.
+
+    Args:
+        why: For this reason alone; for any when None.
     """
-    opened = Record.objects.using(using).filter(
-        tenant=tenant, id__in=record_ids, gate=GateState.OPEN
-    )
+    reasons = Q() if why is None else Q(why=why)
     waiting = Review.objects.using(using).filter(
-        tenant=tenant,
-        record_id__in=opened.values("id"),
-        why=ReviewWhy.QUARANTINED,
-        decided_at=None,
-    )
-    waiting.update(decided_at=at, decision=ReviewDecision.LAPSED, actor=actor.name)
-
-
-def lapse(
-    *,
-    using: str,
-    tenant: str,
-    record_ids: Collection[uuid.UUID],
-    actor: Actor,
-    at: dt.datetime,
-) -> None:
-    """End what waits for the gate of records: their words are others now. One query.
-
-    Whoever decides by an id of a review decides about the words that they read.
-    """
-    waiting = Review.objects.using(using).filter(
-        tenant=tenant,
-        record_id__in=record_ids,
-        why=ReviewWhy.QUARANTINED,
-        decided_at=None,
+        reasons, tenant=tenant, record_id__in=record_ids, decided_at=None
     )
     waiting.update(decided_at=at, decision=ReviewDecision.LAPSED, actor=actor.name)
