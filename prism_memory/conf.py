@@ -176,7 +176,7 @@ class Settings:
     ACCEPTANCE_POLICY: Setting[str] = Setting(
         "",
         help="Dotted path of f(trusts) -> acceptance: what becomes of a claim by the"
-        " trust of all it cites; empty: people and documents are believed.",
+        " trust of all it cites; empty: people and documents are accepted.",
     )
 
     ON_INVALIDATE: Setting[str] = Setting(

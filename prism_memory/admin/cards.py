@@ -194,9 +194,12 @@ def replaced_by(item: Item, *, gated: bool) -> list[Card]:
 
 
 def same_as(item: Item) -> list[uuid.UUID]:
-    """Return ids of open facts of the same subject and predicate there. One query."""
+    """Return ids of open facts of the same subject and predicate there. One query.
+
+    None where the words are withheld: they would tell whom it is about.
+    """
     fact = item.fact
-    if fact is None or not fact.folded_subject:
+    if fact is None or item.words is None or not fact.folded_subject:
         return []
     rows = Fact.objects.using(using()).filter(
         tenant=fact.tenant,

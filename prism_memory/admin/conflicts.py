@@ -27,7 +27,7 @@ from prism_memory.admin.tables import (
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.models import ConflictDecision
 from prism_memory.models.choices import ConflictStageChoice, VerdictChoice
-from prism_memory.types import Verdict
+from prism_memory.types import Verdict, record_ref
 
 WAITING: Final = Q(verdict=Verdict.PENDING, settled_at=None)
 STATES: Final[Mapping[str, tuple[Any, Q]]] = {
@@ -69,6 +69,9 @@ class ConflictsAdmin(TenantAdmin):
 
     def rows(self, place: Place) -> QuerySet[Any]:
         return super().rows(place).select_related("scope")
+
+    def audit_target(self, row: ConflictDecision) -> str:
+        return record_ref(row.fact_id)
 
     @admin.display(description=_("Fact"))
     def what(self, row: ConflictDecision) -> object:

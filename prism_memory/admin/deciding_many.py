@@ -59,7 +59,7 @@ def many_view(page: ReviewsAdmin, request: HttpRequest, place: Place) -> HttpRes
     fitting = [i for i, why in zip(items, problems, strict=True) if not why]
     form = WhyForm(request.POST if "do" in request.POST else None)
     if fitting and form.is_valid():
-        _decide(request, deed, fitting, form.cleaned_data["reason"])
+        _decide(request, deed, items, problems, form.cleaned_data["reason"])
         return HttpResponseRedirect(back)
     words = _words(name, items, fitting, back)
     sections = _sections(request, deed, items, problems)
@@ -152,11 +152,18 @@ def _name(item: Item) -> str:
 
 
 def _decide(
-    request: HttpRequest, deed: Deed, items: Sequence[Item], reason: str
+    request: HttpRequest,
+    deed: Deed,
+    items: Sequence[Item],
+    problems: Sequence[object],
+    reason: str,
 ) -> None:
     """Decide about each by itself, and tell of those that somebody was quicker with."""
     refused = []
-    for item in items:
+    for item, why in zip(items, problems, strict=True):
+        if why:  # it fitted when it was shown
+            refused.append(f"{marked(_name(item))}: {why}")
+            continue
         try:
             deed.act(item, given(request, item, reason))
         except PrismMemoryError as error:

@@ -190,7 +190,7 @@ DEEDS: Final[Mapping[str, Deed]] = {
         _("The new claim says what the nearest older one says."),
         _("They are one claim now."),
         "s",
-        fitting.no_settle,
+        fitting.no_same,
         lambda _item: [
             _("The new one is forgotten, or replaces the old if better vouched for.")
         ],

@@ -83,12 +83,12 @@ class EntitiesAdmin(TenantAdmin):
         return super().list_context(request, place, form, window)
 
     def _name(self, request: HttpRequest, rows: list[Any]) -> None:
-        tenants = {row.tenant for row in rows}
+        if not rows:
+            return
         gated = may_read_gated(request)
-        for tenant in tenants:
-            names = readable_names(tenant, rows, gated=gated)
-            for row in rows:
-                row.shown_name = names.get(row.id, "")
+        names = readable_names(rows[0].tenant, rows, gated=gated)
+        for row in rows:
+            row.shown_name = names.get(row.id, "")
 
     @admin.display(description=_("Name"))
     def what(self, row: Any) -> object:  # noqa: ANN401 - an Entity, named
@@ -120,7 +120,8 @@ class EntitiesAdmin(TenantAdmin):
             (_("First named"), moment(row.created_at)),
             (_("Id"), links.code(row.id)),
         ]
-        return [Section(_("Entity"), pairs), _mentions(row), _merges(row)]
+        mentions = _mentions(row, gated=may_read_gated(request))
+        return [Section(_("Entity"), pairs), mentions, _merges(row)]
 
 
 def entity_link(tenant: str, entity_id: uuid.UUID) -> Any:  # noqa: ANN401 - a SafeString
@@ -129,8 +130,16 @@ def entity_link(tenant: str, entity_id: uuid.UUID) -> Any:  # noqa: ANN401 - a S
     return links.anchor(page, links.code(entity_id))
 
 
-def _mentions(row: Entity) -> Section:
-    rows = Mention.objects.using(using()).filter(tenant=row.tenant, entity=row.id)
+def _mentions(row: Entity, *, gated: bool) -> Section:
+    """Return which facts speak of it, of those that may be read."""
+    seen = access.visible_in(
+        using=using(),
+        reader=reviewer(row.tenant, gated=gated),
+        scopes=[row.scope.value],
+    )
+    rows = Mention.objects.using(using()).filter(
+        tenant=row.tenant, entity=row.id, fact_id__in=seen.values("id")
+    )
     found = list(rows.order_by("fact_id", "role")[: MOST_ROWS + 1])
     return Section(
         _("Facts that speak of it"),

@@ -18,11 +18,18 @@ CLOSED: Final = {
     Closing.RETRACTED: _("It was retracted already."),
     Closing.FORGOTTEN: _("It was forgotten already."),
 }
+HELD: Final = _("A legal hold keeps it.")
 WITHHELD: Final = _("Its words are withheld, so nobody here can vouch for them.")
 
 
 def _closed(item: Item) -> Why:
     return CLOSED.get(Closing(item.fact.closing)) if item.fact else ""
+
+
+def _ended(item: Item) -> Why:
+    """Return why nothing of it is held any more, if so."""
+    version = item.version
+    return _closed(item) if version and version.recorded_to is not None else ""
 
 
 def _decided(item: Item) -> Why:
@@ -53,6 +60,8 @@ def _accepted(item: Item) -> Why:
         return _("It is accepted already.")
     if item.fact is not None and item.fact.archived_at is not None:
         return _("It is archived: take it back first.")
+    if item.is_proposal and item.review is None:
+        return _("It waits as a proposal: it is decided where it waits.")
     return ""
 
 
@@ -65,7 +74,9 @@ def no_reject(item: Item) -> Why:
         return _("It is no fact: nothing is claimed.")
     if item.review is not None and item.review.why == ReviewWhy.CONFLICT:
         return _("It waits for a decision between claims.")
-    return "" if gated else _closed(item)
+    if gated:  # a quarantined fact is forgotten
+        return HELD if item.fact is not None and item.is_held else ""
+    return _closed(item)
 
 
 def no_force(item: Item) -> Why:
@@ -76,9 +87,7 @@ def no_force(item: Item) -> Why:
         return _("Its gate is open.")
     if item.review is not None and item.review.why != ReviewWhy.QUARANTINED:
         return _("That is decided where it waits as quarantined.")
-    ended = item.version is not None and item.version.recorded_to is not None
-    closed = _closed(item) if ended else ""
-    return closed or ("" if item.words else WITHHELD)
+    return _ended(item) or ("" if item.words else WITHHELD)
 
 
 def no_validate(item: Item) -> Why:
@@ -95,8 +104,7 @@ def no_quarantine(item: Item) -> Why:
     """Return why it cannot be held back."""
     if item.is_gated:
         return _("It is held back already.")
-    ended = item.version is not None and item.version.recorded_to is not None
-    return _closed(item) if ended else ""
+    return _ended(item)
 
 
 def no_retract(item: Item) -> Why:
@@ -110,16 +118,14 @@ def no_archive(item: Item) -> Why:
         return _("It is no fact: nothing is claimed.")
     if item.fact.archived_at is not None:
         return _("It is archived already.")
-    ended = item.version is not None and item.version.recorded_to is not None
-    return _closed(item) if ended else ""
+    return _ended(item) or (HELD if item.is_held else "")
 
 
 def no_unarchive(item: Item) -> Why:
     """Return why it cannot be taken back."""
     if item.fact is None or item.fact.archived_at is None:
         return _("It is not archived.")
-    ended = item.version is not None and item.version.recorded_to is not None
-    return _closed(item) if ended else ""
+    return _ended(item)
 
 
 def no_settle(item: Item) -> Why:
@@ -131,3 +137,8 @@ def no_settle(item: Item) -> Why:
     if item.conflict is None:
         return _("The conflict was settled already.")
     return _closed(item) or ("" if item.words else WITHHELD)
+
+
+def no_same(item: Item) -> Why:
+    """Return why it cannot be taken for another claim: one of them is forgotten."""
+    return no_settle(item) or (HELD if item.is_held else "")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from prism_memory.admin.content import loaded
 from prism_memory.admin.using import using
 from prism_memory.admin.words import Words, words_of
+from prism_memory.lifecycle.removal import held_records
 from prism_memory.models import (
     ConflictDecision,
     Fact,
@@ -31,6 +32,7 @@ class Item:
         review: Why it waits, where somebody came by that.
         words: None where they are withheld.
         conflict: What the fact was compared with, where that waits to be settled.
+        is_held: A hold keeps it.
     """
 
     record: Record
@@ -39,6 +41,7 @@ class Item:
     review: Review | None = None
     words: Words | None = None
     conflict: ConflictDecision | None = None
+    is_held: bool = False
 
     @property
     def is_gated(self) -> bool:
@@ -66,7 +69,7 @@ def items_of(
 ) -> dict[uuid.UUID, Item]:
     """Return what can be decided of a tenant's records, by their ids.
 
-    Three queries, four where one is in conflict.
+    Four queries with the words, five where one is in conflict.
 
     Args:
         records: With their scopes.
@@ -82,12 +85,30 @@ def items_of(
     words = words_of(rows.values(), gated=gated) if with_words else {}
     waiting = {review.record_id: review for review in reviews}
     met = _conflicts(waiting.values())
-    found = (facts, versions, waiting, words, met)
-    return {i: Item(row, *(kind.get(i) for kind in found)) for i, row in rows.items()}  # type: ignore[arg-type] # each of its own kind
+    kept = _held(rows.values()) if with_words else set()
+    return {
+        i: Item(
+            row,
+            facts.get(i),
+            versions.get(i),
+            waiting.get(i),
+            words.get(i),
+            met.get(i),
+            i in kept,
+        )
+        for i, row in rows.items()
+    }
+
+
+def _held(records: Collection[Record]) -> set[uuid.UUID]:
+    """Return those of a tenant's records that a hold keeps. One query."""
+    (tenant,) = {record.tenant for record in records}
+    ids = [record.id for record in records]
+    return held_records(using=using(), tenant=tenant, ids=ids)
 
 
 def _conflicts(reviews: Iterable[Review]) -> dict[uuid.UUID, ConflictDecision]:
-    """Return the oldest conflict of each fact that is to be settled.
+    """Return the newest conflict of each fact that is to be settled, as is settled.
 
     One query; none where none waits for that.
     """
@@ -98,7 +119,7 @@ def _conflicts(reviews: Iterable[Review]) -> dict[uuid.UUID, ConflictDecision]:
     rows = ConflictDecision.objects.using(using()).filter(
         tenant=tenant, fact_id__in=ids, verdict=Verdict.PENDING, settled_at=None
     )
-    return {row.fact_id: row for row in rows.order_by("-id")}
+    return {row.fact_id: row for row in rows.order_by("at", "id")}
 
 
 def records_of(tenant: str, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Record]:

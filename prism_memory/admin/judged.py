@@ -7,7 +7,6 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from prism_memory.admin.asking import ReasonForm
 from prism_memory.admin.cards import card, evidence_of, replaced_by
 from prism_memory.admin.items import Item
 from prism_memory.admin.tables import (
@@ -35,5 +34,4 @@ def page_of(request: HttpRequest, item: Item) -> dict[str, Any]:
         "tables": tables,
         "timeline": timeline_of(item.fact, gated=gated) if item.fact else None,
         "may_reveal": gated,
-        "reveal_form": ReasonForm(),
     }

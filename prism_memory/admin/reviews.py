@@ -77,11 +77,6 @@ class ReviewsAdmin(TenantAdmin):
         rows = rows.select_related("record__source")
         return rows.defer(*(f"record__{name}" for name in (*FIELDS, "search", "mac")))
 
-    def prepare(self, place: Place, rows: list[Any]) -> None:
-        del place
-        for row in rows:
-            row.item = Item(row.record, review=row)
-
     def list_context(
         self,
         request: HttpRequest,
@@ -205,7 +200,6 @@ class ReviewsAdmin(TenantAdmin):
             + query.replace("?", "&", 1),
             "decided": decision_badge(row),
             "refusals": refusals(request, item, right=RIGHT),
-            "row": row,
         }
 
     def deed_view(

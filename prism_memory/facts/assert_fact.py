@@ -11,7 +11,7 @@ from psycopg.errors import UniqueViolation
 from prism_memory import acceptance, audit
 from prism_memory.access import Reader
 from prism_memory.db.tenancy import for_tenant
-from prism_memory.errors import FactKeyInUse
+from prism_memory.errors import Conflict, FactKeyInUse
 from prism_memory.facts.forgotten import hold_forgotten
 from prism_memory.facts.writing import Prepared, cite, write
 from prism_memory.lifecycle.scopes import ensure_scope
@@ -114,6 +114,7 @@ def find_same(*, using: str, scope: Scope, prepared: Prepared) -> uuid.UUID | No
 
     Raises:
         FactKeyInUse: It says something else.
+        Conflict: It is archived.
     """
     rows = Fact.objects.using(using).filter(
         tenant=scope.tenant, scope_id=scope.id, key=prepared.key, closed_at=None
@@ -123,6 +124,9 @@ def find_same(*, using: str, scope: Scope, prepared: Prepared) -> uuid.UUID | No
         return None
     if _said(using, fact, prepared) != _saying(prepared):
         raise FactKeyInUse(field="key" if prepared.named else "evidence")
+    if fact.archived_at is not None:
+        message = "The fact is archived: take it back instead."
+        raise Conflict(message, field="key")
     return fact.id
 
 

@@ -14,6 +14,8 @@ from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.facts.reading import get_facts
+from prism_memory.recall import cursors
+from prism_memory.recall.narrowing import digest
 from prism_memory.types import (
     NIL,
     ConflictItem,
@@ -22,7 +24,6 @@ from prism_memory.types import (
     ConflictZone,
     FactItem,
     ReadMode,
-    check_uuid,
 )
 
 
@@ -43,9 +44,10 @@ def conflicts(
         include_quarantined=True,
         include_superseded=True,
     )
+    order = f"conflicts:{digest(reader, moments=False)}"
     given = {
         **here.parameters(),
-        "after": NIL if cursor is None else check_uuid(cursor, "cursor"),
+        "after": NIL if cursor is None else _place(cursor, order),
         "rows": rows + 1,
     }
     statement = sql.SQL(named("conflicts")["waiting"]).format(visible=here.condition())
@@ -54,8 +56,14 @@ def conflicts(
     ids = {one for row in page for one in (row["fact_id"], *row["others"])}
     shown = get_facts(using=using, reader=reader, fact_ids=ids)
     items = [_item(row, shown) for row in page if row["fact_id"] in shown]
-    following = str(page[-1]["id"]) if len(found) > rows else None
+    more = len(found) > rows
+    following = cursors.write(order, page[-1]["id"].hex) if more else None
     return ConflictPage(tuple(items), following)
+
+
+def _place(cursor: str, order: str) -> uuid.UUID:
+    (last,) = cursors.read(cursor, order, 1)
+    return cursors.place(0, last)[1]
 
 
 def _item(row: Mapping[str, Any], shown: Mapping[uuid.UUID, FactItem]) -> ConflictItem:

@@ -69,12 +69,14 @@ class Judged:
         settled: Conflicts that are over.
         resting: Those that wait on: for a later try, or a person.
         outage: Why the judge gave no answer, or ``""``.
+        is_down: It was out of reach, and was not asked again.
     """
 
     asked: int = 0
     settled: int = 0
     resting: int = 0
     outage: str = ""
+    is_down: bool = False
 
     def __add__(self, other: Judged) -> Judged:
         return Judged(
@@ -82,6 +84,7 @@ class Judged:
             self.settled + other.settled,
             self.resting + other.resting,
             other.outage or self.outage,
+            self.is_down or other.is_down,
         )
 
 
@@ -110,7 +113,10 @@ def judge_conflicts(*, using: str, tenant: str, actor: Actor, rule: Rule) -> Jud
     """
     done = Judged()
     for waiting in claim(using=using, tenant=tenant, rows=BATCH):
-        done += _judge(using, waiting, actor, rule)
+        if done.is_down:  # nobody waits for it again and again
+            done += put_back(using, waiting, back_off_seconds(waiting.attempts))
+        else:
+            done += _judge(using, waiting, actor, rule)
     return done
 
 
@@ -157,7 +163,9 @@ def _judge(using: str, waiting: Waiting, actor: Actor, rule: Rule) -> Judged:
     except (ProviderUnavailable, ProviderRejected) as error:
         # Rests as long as its own tries ask for: one that cannot be read does not hold
         # up the others.
-        return put_back(using, waiting, later) + Judged(asked=1, outage=str(error))
+        is_down = isinstance(error, ProviderUnavailable)
+        told = Judged(asked=1, outage=str(error), is_down=is_down)
+        return put_back(using, waiting, later) + told
     if ruling.verdict is Verdict.PENDING:
         return put_back(using, waiting, None) + Judged(asked=1)
     return _settled(using, waiting, actor, ruling, texts) + Judged(asked=1)

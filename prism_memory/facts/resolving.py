@@ -192,7 +192,8 @@ def resolve(
                 compared += 1
         except ProviderUnavailable as error:
             return Resolved(compared, merges, outage=str(error))
-    return Resolved(compared, merges, seen - compared, more=True)
+    # Where the embedder refused all, the next would be refused the same.
+    return Resolved(compared, merges, seen - compared, more=compared > 0)
 
 
 @for_tenant

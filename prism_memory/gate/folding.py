@@ -106,9 +106,13 @@ class Folded:
         return self.places[start], self.places[max(start, end - 1)] + 1
 
 
+CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""What nobody sees, also of ASCII."""
+
+
 def fold(text: str) -> Folded:
     """Return a text in lower case, without accents and invisible characters (NFKC)."""
-    if text.isascii() and "\0" not in text:
+    if text.isascii() and not CONTROL.search(text):
         return Folded(text.lower(), lambda: list(range(len(text))))
 
     def trace() -> list[int]:
@@ -142,7 +146,7 @@ def parted(text: str) -> str | None:
 
     ``ignore<zero width space>all`` is two words to a model, and one where it is folded.
     """
-    if text.isascii():
+    if text.isascii() and not CONTROL.search(text):
         return None
     shown = "".join(char if LETTERS[ord(char)] else " " for char in text)
     return None if shown == text else shown

@@ -20,10 +20,10 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from prism_memory import audit, runs
+from prism_memory import access, audit, runs
 from prism_memory.conf import settings
 from prism_memory.db import queries
-from prism_memory.db.queries import named
+from prism_memory.db.queries import composed, named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict
 from prism_memory.facts.salience import (
@@ -41,7 +41,7 @@ from prism_memory.models.choices import GateState, RunState
 from prism_memory.types import NIL, Actor
 
 KIND: Final = "decay"
-BATCH: Final = 1_000
+BATCH: Final = 200
 """Facts that one transaction puts aside, and that one query looks at."""
 
 NO_CAPACITY: Final = -1
@@ -96,7 +96,11 @@ class Decayed:
 
 @dataclass
 class Pass:
-    """One run at work."""
+    """One run at work.
+
+    Args:
+        kept: Facts of the scope at hand that faded, and that a hold keeps.
+    """
 
     using: str
     run: Run
@@ -104,7 +108,7 @@ class Pass:
     rules: Rules
     at: dt.datetime
     end: float | None
-    kept: set[uuid.UUID] = field(default_factory=set)
+    kept: int = 0
 
     @property
     def is_late(self) -> bool:
@@ -150,9 +154,9 @@ def decay(
 def _scopes(work: Pass) -> Ended:
     after = uuid.UUID(work.run.cursor.get("scope", str(NIL)))
     while (scope_id := _next_scope(work, after)) is not None:
-        if not _scope(work, scope_id):
+        if work.is_late or not _scope(work, scope_id):
             return "unfinished"
-        counts = Counter(work.run.counts) + Counter(scopes=1)
+        counts = Counter(work.run.counts) + Counter(scopes=1, kept=work.kept)
         _advance(work, {"scope": str(scope_id)}, counts)
         after = scope_id
     runs.advance(
@@ -164,41 +168,50 @@ def _scopes(work: Pass) -> Ended:
 
 def _scope(work: Pass, scope_id: uuid.UUID) -> bool:
     """Look at one scope; tell whether it is done."""
-    rules = work.rules
-    faded = [
-        fact_id
-        for fact_id, one in _standings(work, scope_id)
-        if retention(one, tau_days=rules.tau_days) < rules.below
-    ]
+    faded, work.kept = list[uuid.UUID](), 0
+    for fact_id, one, held in _standings(work, scope_id):
+        if retention(one, tau_days=work.rules.tau_days) < work.rules.below:
+            work.kept += held
+            faded += [] if held else [fact_id]
     if not _aside(work, scope_id, faded, "faded"):
         return False
-    if rules.capacity == NO_CAPACITY:
-        return True
+    over = _over(work, scope_id)
+    return over <= 0 or _aside(work, scope_id, _least(work, scope_id, over), "evicted")
+
+
+def _over(work: Pass, scope_id: uuid.UUID) -> int:
+    """Return how many facts a scope has beyond what it holds."""
+    if work.rules.capacity == NO_CAPACITY:
+        return 0
     rows = Fact.objects.using(work.using).filter(
         tenant=work.run.tenant, scope_id=scope_id, closed_at=None, archived_at=None
     )
-    over = rows.count() - rules.capacity
-    if over <= 0:
-        return True
+    return rows.count() - work.rules.capacity
+
+
+def _least(work: Pass, scope_id: uuid.UUID, number: int) -> list[uuid.UUID]:
+    """Return the least salient that no hold keeps; ties by id."""
+    rules = work.rules
     ranked = (
         (salience(one, tau_days=rules.tau_days, weights=rules.weights), fact_id)
-        for fact_id, one in _standings(work, scope_id)
-        if fact_id not in work.kept
+        for fact_id, one, held in _standings(work, scope_id)
+        if not held
     )
-    least = [fact_id for _, fact_id in nsmallest(over, ranked)]
-    return _aside(work, scope_id, least, "evicted")
+    return [fact_id for _, fact_id in nsmallest(number, ranked)]
 
 
-def _standings(work: Pass, scope_id: uuid.UUID) -> Iterator[tuple[uuid.UUID, Standing]]:
+def _standings(
+    work: Pass, scope_id: uuid.UUID
+) -> Iterator[tuple[uuid.UUID, Standing, bool]]:
+    """Yield each open fact of a scope, and whether a hold keeps it."""
+    statement = composed("facts", "standings", held=access.held())
     given = {"tenant": work.run.tenant, "scope_id": scope_id, "at": work.at}
     after = NIL
     while True:
         page = queries.fetch(
-            work.using,
-            named("facts")["standings"],
-            {**given, "after": after, "rows": BATCH},
+            work.using, statement, {**given, "after": after, "rows": BATCH}
         )
-        yield from ((row["id"], _standing(row)) for row in page)
+        yield from ((row["id"], _standing(row), row["held"]) for row in page)
         if len(page) < BATCH:
             return
         after = page[-1]["id"]
@@ -221,26 +234,22 @@ def _aside(work: Pass, scope_id: uuid.UUID, ids: Sequence[uuid.UUID], why: str) 
         if work.is_late:
             return False
         with transaction.atomic(using=work.using):
-            gone, kept = _archive(work, some)
-            counts = Counter(work.run.counts) + Counter({why: len(gone)})
-            counts["kept"] += len(kept - work.kept)
-            work.kept |= kept
+            gone = _archive(work, some)
             if gone:
-                _record(work, scope_id, why, len(gone))
+                _record(work, scope_id, why, gone)
+            counts = Counter(work.run.counts) + Counter({why: len(gone)})
             _advance(work, work.run.cursor, counts)
     return True
 
 
-def _archive(
-    work: Pass, ids: Sequence[uuid.UUID]
-) -> tuple[set[uuid.UUID], set[uuid.UUID]]:
-    """Return what was put aside, and what a hold keeps. Inside a transaction."""
+def _archive(work: Pass, ids: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    """Return what was put aside. Inside a transaction."""
     given: dict[str, Any] = {"using": work.using, "tenant": work.run.tenant}
     locked = lock_records(**given, ids=ids)
-    kept = {record_id for record_id, held in locked.items() if held}
+    free = [record_id for record_id, held in locked.items() if not held]
     facts = Fact.objects.using(work.using).filter(
         tenant=work.run.tenant,
-        id__in=locked.keys() - kept,
+        id__in=free,
         closed_at=None,
         archived_at=None,
     )
@@ -258,10 +267,12 @@ def _archive(
     facts.filter(id__in=going).update(archived_at=now)
     # As who archives one: nobody is asked about what is put aside.
     lapse_reviews(**given, record_ids=going, actor=work.actor, at=now)
-    return set(going), kept
+    return going
 
 
-def _record(work: Pass, scope_id: uuid.UUID, why: str, number: int) -> None:
+def _record(
+    work: Pass, scope_id: uuid.UUID, why: str, ids: Sequence[uuid.UUID]
+) -> None:
     audit.record(
         using=work.using,
         tenant=work.run.tenant,
@@ -269,7 +280,12 @@ def _record(work: Pass, scope_id: uuid.UUID, why: str, number: int) -> None:
         action="fact.decay",
         target=f"scope:{scope_id}",
         at=timezone.now(),
-        detail={"archived": number, "why": why, "run": str(work.run.id)},
+        detail={
+            "archived": len(ids),
+            "facts": [str(fact_id) for fact_id in ids],
+            "why": why,
+            "run": str(work.run.id),
+        },
     )
 
 

@@ -16,7 +16,7 @@ from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
-from prism_memory.errors import Misconfigured, NotVisible, StillFlagged
+from prism_memory.errors import Conflict, Misconfigured, NotVisible, StillFlagged
 from prism_memory.facts import validate_fact
 from prism_memory.facts.vouching import SYNTHETIC
 from prism_memory.types import SYNTHESIZED, Actor, Scope
@@ -26,6 +26,9 @@ QUESTIONS: Final = 2
 AGE: Final = dt.timedelta(hours=24)
 MOST: Final = 10
 """Source: S3: recalls, different questions, age, and how many one run promotes."""
+
+LOOKED_AT: Final = 200
+"""Facts of one run: those that rules still match must not keep the others waiting."""
 
 REASON: Final = "promoted: recalled often enough"
 
@@ -78,10 +81,12 @@ def promote(
             )
         except StillFlagged:
             refused += 1
-        except NotVisible:
-            continue  # it went meanwhile
+        except (Conflict, NotVisible):
+            continue  # it was closed, or went, meanwhile
         else:
             promoted += 1
+        if promoted == MOST:
+            break
     return Promoted(promoted, refused)
 
 
@@ -93,6 +98,6 @@ def _promotable(using: str, tenant: str, at: dt.datetime) -> list[dict[str, Any]
         "written_before": at - AGE,
         "recalls": RECALLS,
         "questions": QUESTIONS,
-        "rows": MOST,
+        "rows": LOOKED_AT,
     }
     return queries.fetch(using, named("facts")["promotable"], given)

@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 from prism_memory import facts as floor
 from prism_memory.facts import Decided, Which
 from prism_memory.memory.facing import Facing
-from prism_memory.types import FactItem, Forgotten
+from prism_memory.types import Forgotten
 
 
 class Deciding(Facing):
@@ -43,7 +43,6 @@ class Deciding(Facing):
 
         Raises:
             Conflict: It is superseded, retracted or forgotten already.
-            LimitExceeded: More derives from it than is blocked at once.
         """
         floor.retract(**self._who(reason), which=self._which(which))
 
@@ -79,7 +78,6 @@ class Deciding(Facing):
 
         Raises:
             Conflict: It is forgotten already, or held.
-            LimitExceeded: More derives from it than is blocked at once.
         """
         floor.forget_fact(**self._who(reason), which=self._which(which))
 
@@ -100,14 +98,13 @@ class Deciding(Facing):
         """
         floor.archive(**self._who(reason), which=self._which(which))
 
-    def unarchive(self, which: Which, *, reason: str = "") -> FactItem:
+    def unarchive(self, which: Which, *, reason: str = "") -> None:
         """Take a fact back that was put aside.
 
         Raises:
             Conflict: It is not archived, or was retracted or forgotten meanwhile.
         """
-        fact_id = floor.unarchive(**self._who(reason), which=self._which(which))
-        return self._stored(fact_id)
+        floor.unarchive(**self._who(reason), which=self._which(which))
 
     async def aaccept(self, *args: Any, **kwargs: Any) -> Decided:  # noqa: ANN401
         """Do as ``accept``, for asynchronous code."""
@@ -137,6 +134,6 @@ class Deciding(Facing):
         """Do as ``archive``, for asynchronous code."""
         await sync_to_async(self.archive)(*args, **kwargs)
 
-    async def aunarchive(self, *args: Any, **kwargs: Any) -> FactItem:  # noqa: ANN401
+    async def aunarchive(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         """Do as ``unarchive``, for asynchronous code."""
-        return await sync_to_async(self.unarchive)(*args, **kwargs)
+        await sync_to_async(self.unarchive)(*args, **kwargs)

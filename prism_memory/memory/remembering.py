@@ -114,6 +114,9 @@ class Remembering(Facing):
             redaction=self.memory.redaction,
         )
         self.memory._refuse_secret_scope()  # noqa: SLF001 - its other half
+        if cancelled is not None and cancelled():
+            message = "Remembering was cancelled; nothing is written."
+            raise Aborted(message)
         placed = Placed()
         if rules is not None:
             placed = self._placed(vouched.prepared, cancelled)
@@ -143,9 +146,6 @@ class Remembering(Facing):
         self, prepared: Prepared, cancelled: Callable[[], bool] | None
     ) -> Placed:
         """Return where a claim lies. Calls the embedder, before anything else."""
-        if cancelled is not None and cancelled():
-            message = "Remembering was cancelled; nothing is written."
-            raise Aborted(message)
         if not settings.EMBEDDERS:
             return Placed(degraded=UNCONFIGURED)
         if indexing.in_host_transaction(self.memory.using):

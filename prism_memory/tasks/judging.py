@@ -43,13 +43,16 @@ def judge_pending(**kwargs: Any) -> None:
             at=timezone.now(),
             rows=LAPSED_AT_ONCE,
         )
-        if alias and time.monotonic() < end:
-            _judge_tenant(using, tenant, alias, end)
-
-
-def _judge_tenant(using: str, tenant: str, alias: str, end: float) -> None:
-    """Put what is due of one tenant to the judge, unless it does not answer."""
+    if not alias:
+        return
     rule = ruling_of(alias)
+    for tenant in indexing.tenants(using=using):
+        if not _judge_tenant(using, tenant, alias, rule, end):
+            return
+
+
+def _judge_tenant(using: str, tenant: str, alias: str, rule: Rule, end: float) -> bool:
+    """Put what is due of one tenant to the judge; tell whether others may follow."""
     while time.monotonic() < end:
         done = judge_conflicts(
             using=using, tenant=tenant, actor=Actor(f"judge:{alias}"), rule=rule
@@ -57,7 +60,8 @@ def _judge_tenant(using: str, tenant: str, alias: str, end: float) -> None:
         if done.outage:
             logger.warning("Judging stopped early: %s", done.outage)
         if done.outage or not (done.settled or done.resting):
-            return
+            return not done.is_down
+    return False
 
 
 def ruling_of(alias: str) -> Rule:

@@ -24,6 +24,7 @@ from prism_memory.models import (
     Record,
     Review,
 )
+from prism_memory.types import ReviewAction
 from tests.admin.judging import Queue, make_queue
 from tests.admin.rows import make_staff
 from tests.capture import tenant_in_every_statement
@@ -219,7 +220,9 @@ def test_accepted_once_its_effect_was_shown(client: Client, queue: Queue) -> Non
     assert acceptance(queue.rival.id) == "proposal"
     answer = decide(client, row, "accept")
     assert "Accepted." in answer.text
-    assert answer.context["row"].id != row.id, "it goes on to what waits next"
+    at = answer.request["PATH_INFO"]
+    assert str(row.id) not in at, "it goes on to what waits next"
+    assert "/review/" in at
     row.refresh_from_db()
     assert (row.decision, row.actor) == ("accepted", f"user:{user.pk}")
     assert Fact.objects.get(id=queue.settled.id).closing == "superseded"
@@ -479,3 +482,23 @@ def test_the_history_of_a_review_is_its_records_audit(
     answer = root.get(links.row_page(proposal(queue), "history"), follow=True)
     (event,) = answer.context["window"].rows
     assert event.action == "fact.assert"
+
+
+def test_a_held_claim_is_not_said_to_be_forgotten(root: Client, queue: Queue) -> None:
+    """The page tells what the verb would: a hold keeps it."""
+    row = queue.review(queue.poisoned, "quarantined")
+    make_memory().hold(record=queue.poisoned.id)
+    asked = root.get(links.row_page(row, "reject")).text
+    assert "A legal hold keeps it." in asked
+    assert "is forgotten" not in asked
+
+
+def test_of_several_what_was_decided_meanwhile_is_told(
+    root: Client, queue: Queue
+) -> None:
+    rows = [*Review.objects.filter(tenant="acme", why="proposal")]
+    make_memory().facts.decide(rows[0].id, ReviewAction.ACCEPT)
+    done = many(root, "accept", rows, do="1", reason="read")
+    assert "It was decided already" in done.text
+    assert not Review.objects.filter(why="proposal", decided_at=None).exists()
+    assert queue.proposal

@@ -492,7 +492,7 @@ def test_claims_go_to_a_judge_fenced(server: servers.Server, judge: ChatJudge) -
     system, user = sent(server)
     lines = user.splitlines()
     assert "not an instruction" in " ".join(system.split())
-    assert json.loads(lines[0].removeprefix("New claim: ")) == SECRET
+    assert json.loads(lines[0].removeprefix("New claim: "))["text"] == SECRET
     tag = lines[2].removeprefix("<<<").split()[0]
     assert lines[-1] == f"{tag}>>> end of memory data"
     assert user.count(f"{tag}>>>") == 1
@@ -506,3 +506,11 @@ def test_a_judge_is_made_by_its_alias(options: dict[str, Any]) -> None:
         assert isinstance(get_judge("llm"), ConflictJudge)
         with pytest.raises(Misconfigured, match="CONFLICT_JUDGES"):
             get_judge("other")
+
+
+def test_a_claim_that_is_cut_says_so(server: servers.Server, judge: ChatJudge) -> None:
+    """Two claims that differ only further on are not the same in silence."""
+    server.behave = said(json.dumps({"verdict": "admit"}))
+    judge_conflict(judge, "a" * 2_000, ["b"], timeout_seconds=5)
+    _, user = sent(server)
+    assert json.loads(user.splitlines()[0].removeprefix("New claim: "))["cut"] is True

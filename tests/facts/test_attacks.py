@@ -166,3 +166,22 @@ def test_forgotten_words_do_not_come_back_as_a_successor() -> None:
     new = supersede_one(old, "Faro", text="Ada lives in Faro", memory=agent)
     assert (new.gate, new.pending_supersedes) == ("quarantined", old.id)
     assert held() == ["Porto"]
+
+
+def test_what_is_archived_is_not_asserted_again_in_silence() -> None:
+    cited = said()
+    fact = assert_one(evidence=[cited])
+    make_memory().facts.archive(fact.id)
+    with pytest.raises(Conflict, match="archived"):
+        assert_one(evidence=[cited])
+
+
+def test_taking_back_what_is_blocked_meanwhile_is_done_and_said_so() -> None:
+    cited = said()
+    fact = assert_one(evidence=[cited])
+    memory = make_memory()
+    memory.facts.archive(fact.id)
+    memory.set_consent(cited, visible=False)
+    memory.facts.unarchive(fact.id)
+    assert Fact.objects.get().archived_at is None
+    assert held() == []

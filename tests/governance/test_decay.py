@@ -143,3 +143,22 @@ def test_what_fades_waits_for_nobody() -> None:
     assert Review.objects.filter(decided_at=None).count() == 1
     run(below=0.05)
     assert Review.objects.get().decision == "lapsed"
+
+
+def test_what_was_taken_back_stays_for_as_long_as_it_would_fresh() -> None:
+    aged(30, "Porto")
+    run(below=0.05)
+    make_memory().facts.unarchive(Fact.objects.get().id)
+    assert run(below=0.05).counts.get("faded", 0) == 0
+    assert held() == ["Porto"]
+
+
+def test_what_a_hold_keeps_does_not_keep_the_others_too() -> None:
+    """B428: the capacity is reached by those that may go."""
+    facts = [aged(1, f"Town {n}", importance=n / 10) for n in range(4)]
+    for fact in facts[:2]:
+        make_memory().hold(record=fact.id)
+    assert run(capacity=2).counts["evicted"] == 2
+    assert held() == ["Town 0", "Town 1"]
+    event = AuditEvent.objects.get(action="fact.decay")
+    assert event.detail["facts"] == sorted(str(fact.id) for fact in facts[2:])

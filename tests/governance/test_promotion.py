@@ -115,3 +115,11 @@ def test_it_is_off_unless_asked_for_and_needs_the_gate(settings: Any) -> None:
     settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"GATE": "on"}
     tasks.promote_facts()
     assert gate(fact_id) == "open"
+
+
+def test_those_that_rules_match_do_not_keep_the_others_waiting() -> None:
+    first = [made(f"Person {n:02} is called {'abcdefghijk'[n] * 5}") for n in range(10)]
+    Record.objects.filter(id__in=first).update(text=ORDERS)
+    last = made("Ada lives in Porto")
+    assert run() == Promoted(promoted=1, refused=10)
+    assert gate(last) == "open"

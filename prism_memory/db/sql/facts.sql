@@ -139,10 +139,12 @@ SELECT fact.scope_id
  LIMIT 1;
 
 -- name: standings
--- What a fact's salience is made of, page by page. No words.
-SELECT fact.id, fact.provenance, record.importance, record.gate,
+-- What a fact's salience is made of, page by page. No words. Taking it back, as each
+-- decision about it, counts as a recall.
+SELECT fact.id, fact.provenance, record.importance, record.gate, {held} AS held,
        extract(epoch FROM %(at)s::timestamptz
-               - coalesce(recalled.last_recalled_at, record.created_at)) / 86400 AS days,
+               - greatest(coalesce(recalled.last_recalled_at, record.created_at),
+                          record.changed_at)) / 86400 AS days,
        coalesce(recalled.strength, 1) AS strength,
        coalesce(recalled.recalls, 0) AS recalls
   FROM prism_memory_fact AS fact

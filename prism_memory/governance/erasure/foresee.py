@@ -140,8 +140,9 @@ class _Looking:
     def _unmentioned(self) -> set[uuid.UUID]:
         """Return the entities that nothing would speak of any more."""
         given: dict[str, Any] = {"using": self.using, "tenant": self.target.tenant}
-        facts = [row["id"] for row in self.reached if row["kind"] == Kind.FACT]
-        facts = [fact_id for fact_id in facts if fact_id in set(self.free)]
+        free = set(self.free)
+        facts = [r["id"] for r in self.reached if r["kind"] == Kind.FACT]
+        facts = [fact_id for fact_id in facts if fact_id in free]
         ids = mentioned(**given, fact_ids=facts)
         ids |= entities_of(**given, scope_ids=[row["id"] for row in self.places])
         return unmentioned(**given, ids=ids, without=facts)
