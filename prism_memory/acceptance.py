@@ -45,9 +45,14 @@ def judge(trusts: Collection[Trust]) -> Acceptance:
         Misconfigured: The setting ``ACCEPTANCE_POLICY`` gave no acceptance.
     """
     path = settings.ACCEPTANCE_POLICY
-    policy: AcceptancePolicy = import_string(path) if path else by_evidence
     try:
-        return Acceptance(policy(tuple(trusts)))
+        policy: AcceptancePolicy = import_string(path) if path else by_evidence
+    except ImportError:
+        message = "ACCEPTANCE_POLICY cannot be imported."
+        raise Misconfigured(message, field="ACCEPTANCE_POLICY") from None
+    judged = policy(tuple(trusts))
+    try:
+        return Acceptance(judged)
     except ValueError:
         message = "ACCEPTANCE_POLICY must return accepted, belief or proposal."
         raise Misconfigured(message, field="ACCEPTANCE_POLICY") from None

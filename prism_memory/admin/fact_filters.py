@@ -13,10 +13,10 @@ from prism_memory.admin.content import is_derived
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.using import using
 from prism_memory.admin.words import reviewer
-from prism_memory.facts.naming import fold
 from prism_memory.models import FactVersion, GateState, Scope
 from prism_memory.models.choices import AcceptanceChoice
 from prism_memory.types import Closing
+from prism_memory.types.naming import fold
 
 STATES: Final[Mapping[str, tuple[Any, Q]]] = {
     "open": (_("open"), Q(closing=Closing.OPEN, archived_at=None)),

@@ -118,9 +118,7 @@ def accept(
 
 
 def _require_undecided(locked: Locked, *, from_belief: bool) -> None:
-    if locked.fact.archived_at is not None:
-        message = "The fact is archived: take it back first."
-        raise Conflict(message, field="id")
+    locked.require_here()
     if locked.is_accepted:
         message = "The fact is accepted already."
         raise Conflict(message, field="id")

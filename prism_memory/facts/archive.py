@@ -12,6 +12,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict
 from prism_memory.facts.locking import Locked, Which, change_record, lock_fact
 from prism_memory.lifecycle.reviews import lapse_reviews, open_review
+from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import ConflictDecision, Fact
 from prism_memory.models.choices import GateState
 from prism_memory.types import (
@@ -43,6 +44,8 @@ def archive(
         Conflict: It is archived, retracted or forgotten already, or held.
     """
     with transaction.atomic(using=using):
+        # Who holds it, or lets another replace it, has the lineage to itself.
+        hold_lineage(using=using, tenant=scope.tenant)
         locked = lock_fact(using=using, scope=scope, which=which)
         _require_here(locked)
         if locked.held:
@@ -77,6 +80,8 @@ def unarchive(
         Conflict: It is not archived, or was retracted or forgotten meanwhile.
     """
     with transaction.atomic(using=using):
+        # Who holds it, or lets another replace it, has the lineage to itself.
+        hold_lineage(using=using, tenant=scope.tenant)
         locked = lock_fact(using=using, scope=scope, which=which)
         locked.require_held()
         if locked.fact.archived_at is None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from dataclasses import replace
 
 from django.db import IntegrityError, transaction
 from psycopg.errors import UniqueViolation
 
-from prism_memory import acceptance, audit
+from prism_memory import acceptance, access, audit
 from prism_memory.access import Reader
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, FactKeyInUse
@@ -48,6 +49,7 @@ def assert_fact(
         Invalid: Nothing is cited (B294).
         NotVisible: What is cited is not in sight.
         FactKeyInUse: An open fact has the key and says something else (B311).
+        Conflict: The fact that says the same is archived or blocked.
         Unsupported: In a host's transaction that is not READ COMMITTED.
     """
     while True:
@@ -81,6 +83,7 @@ def _assert(
     hold_lineage(using=using, tenant=scope.tenant)
     ensure_scope(using=using, scope=scope, at=at)
     if there := find_same(using=using, scope=scope, prepared=prepared):
+        _require_shown(using, reader, there)
         return there
     trusts = cite(using=using, reader=reader, ids=prepared.claim.evidence)
     judged = acceptance.judge(trusts.values())
@@ -114,7 +117,6 @@ def find_same(*, using: str, scope: Scope, prepared: Prepared) -> uuid.UUID | No
 
     Raises:
         FactKeyInUse: It says something else.
-        Conflict: It is archived.
     """
     rows = Fact.objects.using(using).filter(
         tenant=scope.tenant, scope_id=scope.id, key=prepared.key, closed_at=None
@@ -124,10 +126,21 @@ def find_same(*, using: str, scope: Scope, prepared: Prepared) -> uuid.UUID | No
         return None
     if _said(using, fact, prepared) != _saying(prepared):
         raise FactKeyInUse(field="key" if prepared.named else "evidence")
-    if fact.archived_at is not None:
-        message = "The fact is archived: take it back instead."
-        raise Conflict(message, field="key")
     return fact.id
+
+
+def _require_shown(using: str, reader: Reader, fact_id: uuid.UUID) -> None:
+    """Refuse to say that a claim is there, where its fact is put aside or blocked.
+
+    Raises:
+        Conflict: It is.
+    """
+    anyhow = replace(
+        reader, include_superseded=True, include_quarantined=True, strict=False
+    )
+    if not access.visible(using=using, reader=anyhow).filter(id=fact_id).exists():
+        message = "The fact is archived or blocked: take it back, or give another key."
+        raise Conflict(message, field="key")
 
 
 def _saying(prepared: Prepared) -> tuple[object, ...]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from prism_memory.facts.conflict import folded_sha256
-from prism_memory.facts.naming import fold
 from prism_memory.facts.vouching import bare_words, gated
 from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.evidence import FIRMNESS
@@ -23,6 +22,7 @@ from prism_memory.types import (
     Scope,
     uuid7,
 )
+from prism_memory.types.naming import fold
 
 NO_COLUMNS: Final = {"id", "versions", "own_words"}
 COLUMNS: Final = [

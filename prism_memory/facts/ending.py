@@ -51,6 +51,7 @@ def close_old(
     rows = Fact.objects.using(using).filter(tenant=fact.tenant, id=fact.id)
     rows.update(
         superseded_by=new_id,
+        pending_supersedes=None,
         closing=Closing.SUPERSEDED,
         closed_at=at,
         closing_actor=actor.name,

@@ -45,6 +45,16 @@ class Locked:
         if self.version is None:
             raise closed(self.fact)
 
+    def require_here(self) -> None:
+        """Do nothing unless it is archived.
+
+        Raises:
+            Conflict: It is.
+        """
+        if self.fact.archived_at is not None:
+            message = "The fact is archived: take it back first."
+            raise Conflict(message, field="id")
+
     @property
     def is_accepted(self) -> bool:
         """Whether it may be relied on."""

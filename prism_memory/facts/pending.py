@@ -51,7 +51,10 @@ def complete(
         instant: Of both, see ``moment``.
     """
     old = lock_pair(using=using, scope=scope, new=new)
-    if old is None or old.fact.closing or version.gate != GateState.OPEN:
+    if old is None:
+        _wait_no_more(using, new)
+        return False
+    if old.fact.closing or new.fact.closing or version.gate != GateState.OPEN:
         return False
     if not _is_in_sight(using, scope, new, at):
         return False  # else nothing would hold
@@ -71,6 +74,14 @@ def complete(
     rows = Fact.objects.using(using).filter(tenant=scope.tenant, id=new.fact.id)
     rows.update(supersedes=old.fact.id, pending_supersedes=None)
     return True
+
+
+def _wait_no_more(using: str, new: Locked) -> None:
+    """Forget what a fact waits for: that is gone."""
+    if new.fact.pending_supersedes is not None:
+        rows = Fact.objects.using(using).filter(tenant=new.fact.tenant, id=new.fact.id)
+        rows.update(pending_supersedes=None)
+        new.fact.pending_supersedes = None
 
 
 def _is_in_sight(using: str, scope: Scope, new: Locked, at: dt.datetime) -> bool:

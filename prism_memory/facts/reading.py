@@ -16,12 +16,12 @@ from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible
-from prism_memory.facts.naming import fold
 from prism_memory.facts.rows import fact_item
 from prism_memory.integrity import intact
 from prism_memory.recall import cursors
 from prism_memory.recall.narrowing import digest
 from prism_memory.types import Acceptance, FactItem, FactPage, Principal
+from prism_memory.types.naming import fold
 
 HISTORY_ROWS: Final = 1_000
 """Facts of one chain that are shown; a longer one is cut there."""

@@ -24,7 +24,7 @@ from prism_memory.facts.committing import Overtaken, Writing, committed
 from prism_memory.facts.conflict import Decision, New, Rules, decide, folded_sha256
 from prism_memory.facts.decisions import note_decision
 from prism_memory.facts.forgotten import hold_forgotten
-from prism_memory.facts.standing import own_claims, standing
+from prism_memory.facts.standing import standing
 from prism_memory.facts.vectors import write_vector
 from prism_memory.facts.vouching import Vouched
 from prism_memory.facts.writing import Prepared, cite
@@ -112,7 +112,6 @@ def _remember(
     # Alone, and before the claims: it may supersede, and needs the lineage for it.
     hold_lineage(using=using, tenant=scope.tenant, alone=True)
     ensure_scope(using=using, scope=scope, at=writing.at)
-    own_claims(using=using, scope=scope)
     judged = acceptance.judge(_trusts(writing, vouched))
     prepared = hold_forgotten(using=using, scope=scope, prepared=prepared)
     decision, writing = _decided(writing, prepared, judged, words, placed, rules)

@@ -25,9 +25,10 @@ from prism_memory.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from prism_memory.facts.merge import merge
+from prism_memory.facts.merge import lock_entities, merge
 from prism_memory.indexing import Space
 from prism_memory.indexing.drain import Embed, fitting
+from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import NIL, Actor, Scope, Vector
 
 SAME: Final = 0.92
@@ -114,8 +115,21 @@ class Resolution:
         }
         found = self.same(one, given)  # the judge is asked outside the transaction
         with transaction.atomic(using=self.using):
+            # First, as by all who merge: the lineage, then the names in their order.
+            if found is not None and not self.locked(one, found):
+                found = None
             queries.execute(self.using, named("entities")["write_vector"], given)
             return found is not None and self.merged(one, found)
+
+    def locked(self, one: Waiting, into: dict[str, Any]) -> bool:
+        """Lock two entities; tell whether both are there still."""
+        hold_lineage(using=self.using, tenant=self.tenant)
+        ids = [one.id, into["id"]]
+        try:
+            lock_entities(using=self.using, scope=one.scope, ids=ids)
+        except NotVisible:
+            return False
+        return True
 
     def same(self, one: Waiting, given: dict[str, Any]) -> dict[str, Any] | None:
         """Return the entity that a name means, if there is one of another name."""

@@ -16,16 +16,7 @@ from prism_memory.db.queries import named
 from prism_memory.facts.candidates import COMPARED, LEEWAY, seeing
 from prism_memory.facts.conflict import Existing
 from prism_memory.integrity import intact
-from prism_memory.types import Acceptance, Claim, Scope
-
-
-def own_claims(*, using: str, scope: Scope) -> None:
-    """Wait for others who remember a claim in this scope. One query.
-
-    Else two that contradict each other could both be admitted, and neither know.
-    """
-    given = {"tenant": scope.tenant, "scope_id": scope.id}
-    queries.fetch(using, named("conflicts")["own_claims"], given)
+from prism_memory.types import Acceptance, Claim
 
 
 def standing(

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from prism_memory import lifecycle
 from prism_memory.db.tenancy import for_tenant
+from prism_memory.errors import Conflict
 from prism_memory.facts.accept import Decided
 from prism_memory.facts.locking import Which, lock_fact
 from prism_memory.facts.pending import complete, moment
@@ -47,6 +48,7 @@ def validate_fact(
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
         locked = lock_fact(using=using, scope=scope, which=which)
         locked.require_held()
+        locked.require_here()
         lifecycle.validate(
             using=using,
             scope=scope,
@@ -56,10 +58,8 @@ def validate_fact(
             reason=reason,
             force=force,
         )
-        waits = locked.fact.pending_supersedes is not None
         given: Any = {"using": using, "scope": scope, "actor": actor, "at": at}
-        replaced = waits and _replace(**given, fact_id=locked.fact.id, reason=reason)
-    return Decided(locked.fact.id, replaced, waits and not replaced)
+        return _replace(**given, fact_id=locked.fact.id, reason=reason)
 
 
 @for_tenant
@@ -88,7 +88,10 @@ def validate_record(
             **given, record_id=record_id, reason=reason, force=force
         )
         facts = Fact.objects.using(using).filter(tenant=scope.tenant, id=record_id)
-        if opened and facts.filter(pending_supersedes__isnull=False).exists():
+        if facts.exclude(archived_at=None).exists():
+            message = "The fact is archived: take it back first."
+            raise Conflict(message, field="id")
+        if opened and facts.exists():
             _replace(**given, fact_id=record_id, reason=reason)
     return opened
 
@@ -101,9 +104,9 @@ def _replace(
     fact_id: uuid.UUID,
     at: dt.datetime,
     reason: str,
-) -> bool:
+) -> Decided:
     now = lock_fact(using=using, scope=scope, which=fact_id)
-    return now.version is not None and complete(
+    replaced = now.version is not None and complete(
         using=using,
         scope=scope,
         actor=actor,
@@ -113,3 +116,5 @@ def _replace(
         instant=moment(using=using, tenant=scope.tenant, new=now),
         reason=reason,
     )
+    waiting = now.fact.pending_supersedes is not None and not replaced
+    return Decided(fact_id, replaced, waiting)

@@ -16,7 +16,6 @@ from prism_memory.conf import Limits
 from prism_memory.errors import Invalid, NotVisible
 from prism_memory.facts.conflict import folded_sha256
 from prism_memory.facts.linking import link
-from prism_memory.facts.naming import fold
 from prism_memory.lifecycle.columns import gate_of
 from prism_memory.lifecycle.entries import Row, prepare
 from prism_memory.lifecycle.reviews import open_review
@@ -38,6 +37,7 @@ from prism_memory.types import (
     record_ref,
     uuid7,
 )
+from prism_memory.types.naming import fold
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,8 @@ def correct(  # noqa: PLR0913 - keywords
         record = lock_governed(using=using, scope=scope, record_id=record_id)
         if record.version != seen.version:  # somebody wrote meanwhile
             # The same words, so that the host's classifier need not be asked again.
-            row = replace(prepare(record, classify=False), verdict=row.verdict)
+            anew = prepare(record, classify=False)
+            row = anew if anew.verdict.flagged else replace(anew, verdict=row.verdict)
         _refuse_conflict(using, record)
         if record.text == row.entry.text:
             return Corrected(record.id, record.version, changed=False)

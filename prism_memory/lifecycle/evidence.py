@@ -24,13 +24,20 @@ from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.reach import Reach, reach
 from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.standing import bereft, standing
-from prism_memory.lifecycle.tombstones import MOST_DISTANCE, MOST_REFS, derivations
+from prism_memory.lifecycle.tombstones import (
+    MOST_DISTANCE,
+    MOST_REFS,
+    derivations,
+    lift_left,
+    walk,
+)
 from prism_memory.lifecycle.versions import instant
 from prism_memory.models import Evidence, Fact, LineageEdge
 from prism_memory.types import (
     Acceptance,
     Actor,
     ReviewWhy,
+    TombstoneReason,
     Trust,
     record_ids,
     record_ref,
@@ -197,7 +204,28 @@ def unlink(
         )
     }
     facts = sorted({fact_id for fact_id, _ in links})
+    _show_again(using, tenant, facts, at)
     return Unlinked(rows, _judge_anew(using, tenant, facts, actor, at))
+
+
+def _show_again(
+    using: str, tenant: str, fact_ids: Sequence[uuid.UUID], at: dt.datetime
+) -> None:
+    """Lift what blocked facts, and what derives from them, because of what went.
+
+    Words that were wrong or gave orders are gone. A revocation stays: who took a
+    consent back, and then had the words erased, does not bring the fact into sight.
+    """
+    roots = [record_ref(fact_id) for fact_id in fact_ids]
+    freed = walk(using=using, tenant=tenant, roots=roots).refs
+    reasons = (TombstoneReason.CORRECTED, TombstoneReason.QUARANTINED)
+    lift_left(
+        using=using,
+        tenant=tenant,
+        record_ids=record_ids(freed),
+        at=at,
+        reasons=reasons,
+    )
 
 
 def _judge_anew(

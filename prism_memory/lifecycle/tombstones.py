@@ -177,13 +177,23 @@ def mark_born_hidden(
 
 
 def lift_left(
-    *, using: str, tenant: str, record_ids: Collection[uuid.UUID], at: dt.datetime
+    *,
+    using: str,
+    tenant: str,
+    record_ids: Collection[uuid.UUID],
+    at: dt.datetime,
+    reasons: Collection[TombstoneReason] = (TombstoneReason.CORRECTED,),
 ) -> int:
-    """Lift from records the corrections of what they do not derive from any more.
+    """Lift from records what blocked them because of what they derive from no more.
 
     Not from what is derived from them: nobody has written that anew. One query.
     """
-    given = {"tenant": tenant, "record_ids": list(record_ids), "at": at}
+    given = {
+        "tenant": tenant,
+        "record_ids": list(record_ids),
+        "at": at,
+        "reasons": [reason.value for reason in reasons],
+    }
     return queries.execute(using, named("lineage")["lift_left"], given)
 
 

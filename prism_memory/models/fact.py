@@ -101,6 +101,12 @@ class Fact(TenantModel):
                 name="prism_memory_fact_by_words",
             ),
             models.Index(
+                # Of a scope's open ones, page by page.
+                fields=["tenant", "scope", "id"],
+                name="prism_memory_fact_open",
+                condition=Q(closed_at__isnull=True, archived_at__isnull=True),
+            ),
+            models.Index(
                 fields=["tenant", "supersedes"],
                 name="prism_memory_fact_supersedes",
                 condition=Q(supersedes__isnull=False),

@@ -500,5 +500,6 @@ def test_of_several_what_was_decided_meanwhile_is_told(
     make_memory().facts.decide(rows[0].id, ReviewAction.ACCEPT)
     done = many(root, "accept", rows, do="1", reason="read")
     assert "It was decided already" in done.text
-    assert not Review.objects.filter(why="proposal", decided_at=None).exists()
-    assert queue.proposal
+    waiting = Review.objects.filter(why="proposal", decided_at=None)
+    assert not waiting.filter(record_id=queue.proposal.id).exists()
+    assert not waiting.exists()

@@ -32,6 +32,7 @@ THROUGH_THE_RULE: Final = {
     "admin.record_filters.RecordFilter.narrow",
     "admin.sharing.ShareForm._ids",
     "admin.words._rows",
+    "facts.assert_fact._require_shown",
     "facts.conflicts.conflicts",
     "facts.judging.read_texts",
     "facts.standing.standing",

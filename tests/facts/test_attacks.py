@@ -185,3 +185,65 @@ def test_taking_back_what_is_blocked_meanwhile_is_done_and_said_so() -> None:
     memory.facts.unarchive(fact.id)
     assert Fact.objects.get().archived_at is None
     assert held() == []
+
+
+class TestWhatWentBefore:
+    """Found by reading: what was blocked, put aside or gone leaves nothing stuck."""
+
+    @pytest.mark.parametrize("how", ["quarantined", "corrected", "revoked"])
+    def test_a_fact_is_shown_again_once_its_bad_evidence_is_gone(
+        self, how: str
+    ) -> None:
+        """B322: but for a consent that was taken back: erasing brings nothing back."""
+        bad = said("CRM: Porto.")
+        assert_one(evidence=[bad, said("I live in Porto.")])
+        memory = make_memory()
+        if how == "quarantined":
+            memory.quarantine(bad, reason="odd")
+        elif how == "corrected":
+            memory.correct(bad, "CRM: unknown.")
+        else:
+            memory.set_consent(bad, visible=False)
+        assert held() == []
+        memory.forget(bad)
+        assert held() == ([] if how == "revoked" else ["Porto"])
+
+    def test_the_gate_of_what_is_archived_is_not_opened(self) -> None:
+        """Else what waits would be lost: no queue shows it."""
+        old = assert_one()
+        new = supersede_one(old, text=ORDERS)
+        memory = make_memory()
+        memory.facts.archive(new.id)
+        for opens in (memory.facts.validate, memory.validate):
+            with pytest.raises(Conflict, match="archived"):
+                opens(new.id, force=True)
+        memory.facts.unarchive(new.id)
+        assert memory.facts.validate(new.id, force=True).replaced
+        assert held() == ["Lisbon"]
+
+    def test_what_waits_for_a_purged_fact_waits_no_more(self) -> None:
+        old = assert_one()
+        new = supersede_one(old, trust=Trust.TOOL, on_unaccepted="pending")
+        facts = make_memory().facts
+        facts.purge(old.id)
+        done = facts.accept(new.id)
+        assert (done.replaced, done.waiting) == (False, False)
+        assert facts.get(new.id).pending_supersedes is None
+
+    def test_what_was_replaced_waits_for_nothing(self) -> None:
+        old = assert_one()
+        pending: dict[str, Any] = {"trust": Trust.TOOL, "on_unaccepted": "pending"}
+        waits = supersede_one(old, "Lisbon", **pending)
+        supersede_one(waits, "Faro", valid_from=JULY)
+        assert Fact.objects.get(id=waits.id).pending_supersedes is None
+
+    def test_a_claim_whose_fact_is_blocked_is_told_so(self) -> None:
+        cited, more = said("I live in Porto."), said("More.")
+        assert_one(evidence=[cited, more])
+        make_memory().set_consent(cited, visible=False)
+        make_memory().set_consent(cited, visible=True)
+        assert_one(evidence=[cited, more])
+        fact = Fact.objects.get()
+        make_memory().set_consent(fact.id, visible=False)
+        with pytest.raises(Conflict, match="blocked"):
+            assert_one(evidence=[cited, more])

@@ -115,7 +115,7 @@ class Model:
 
     def judge(self, which: int, *, opens: bool) -> bool:
         one = self.facts[which]
-        if one.life not in ("open", "superseded"):
+        if one.life not in ("open", "superseded") or (opens and one.archived):
             return False
         one.open_gate = opens
         if opens:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from prism_memory.facts.naming import fold
+from prism_memory.types.naming import fold
 
 STORED = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 

@@ -1,12 +1,6 @@
 -- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in, but
 -- {visible} of access.sql.
 
--- name: own_claims
--- Held to the end of the transaction by who remembers a claim: of two who say the same, or
--- what contradicts, in one scope at once, the second finds what the first has written.
-SELECT pg_advisory_xact_lock(hashtextextended(
-         concat_ws(' ', 'prism_memory claims', %(tenant)s::text, %(scope_id)s::text), 0));
-
 -- name: standing
 -- Open facts of exactly one scope that a claim meets: those that are near it, and those
 -- of the same words, wherever their time. What left search meets nothing.

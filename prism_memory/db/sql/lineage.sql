@@ -186,7 +186,7 @@ UPDATE prism_memory_tombstone
    AND cleared_at IS NULL;
 
 -- name: lift_left
--- Corrections of roots that records do not derive from any more, not even at second
+-- What roots blocked that records do not derive from any more, not even at second
 -- hand. Each step is a look-up, as in "inherited".
 WITH RECURSIVE above(target_ref, ref) AS (
   SELECT 'record:' || edge.record_id::text, edge.source_ref
@@ -209,7 +209,7 @@ UPDATE prism_memory_tombstone AS stone
    AND stone.target_ref = ANY(ARRAY(
          SELECT 'record:' || given.id::text
            FROM unnest(%(record_ids)s::uuid[]) AS given(id)))
-   AND stone.reason = 'corrected'
+   AND stone.reason = ANY(%(reasons)s::text[]) AND NOT stone.hold
    AND stone.root_ref <> stone.target_ref
    AND stone.cleared_at IS NULL
    AND (stone.target_ref, stone.root_ref) NOT IN (
