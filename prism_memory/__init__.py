@@ -13,7 +13,9 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "Memory": "prism_memory.memory",
+    "AccessGrant": "prism_memory.types",
     "Actor": "prism_memory.types",
+    "Authorization": "prism_memory.types",
     "Consent": "prism_memory.types",
     "DeepRecalled": "prism_memory.types",
     "Entry": "prism_memory.types",
@@ -39,7 +41,9 @@ _HOMES = {
 }
 
 __all__ = [
+    "AccessGrant",
     "Actor",
+    "Authorization",
     "Consent",
     "DeepRecalled",
     "Entry",
@@ -70,7 +74,9 @@ if TYPE_CHECKING:
     from prism_memory.lifecycle.propagation import register_deletion_handler
     from prism_memory.memory import Memory
     from prism_memory.types import (
+        AccessGrant,
         Actor,
+        Authorization,
         Consent,
         DeepRecalled,
         Entry,

@@ -18,16 +18,21 @@ from django.utils import timezone
 from psycopg import sql
 
 from prism_memory.conf import settings
+from prism_memory.db import queries
 from prism_memory.db.expressions import NamedCondition
 from prism_memory.db.filters import Compiled
-from prism_memory.db.queries import named
+from prism_memory.db.queries import composed, named
 from prism_memory.errors import Invalid, Misconfigured, NotVisible
 from prism_memory.models import Record
 from prism_memory.types import (
+    Authorization,
+    DenialReason,
     Kind,
+    Open,
     ReadMode,
     Scope,
     Tier,
+    check_authorization,
     check_bool,
     check_choice,
     check_part,
@@ -51,6 +56,7 @@ BOOLEANS: Final = (
     "include_superseded",
     "include_quarantined",
     "include_retired",
+    "include_restricted",
 )
 
 
@@ -70,6 +76,10 @@ class Reader:
         include_superseded: Do not judge validity, unless ``as_of`` asks for it.
         include_quarantined: See also what the gate holds back.
         include_retired: See also what left search: for histories, never for recall.
+        include_restricted: See restricted documents whoever may read them: for who
+            governs, never for recall.
+        authorization: As whom restricted documents are read; none of them is seen when
+            None. Its tenant is the scope's.
         tags: See what has one of these: its ``tags`` in the metadata, a list or a text.
         shared_with: See only what a grant in force shares with this thread.
         where: Conditions on the metadata.
@@ -78,6 +88,7 @@ class Reader:
         Invalid: An unknown mode, kind or tier, a name that cannot be stored, an id that
             is none, a naive time, a wish that is no bool, or a single value where a
             collection is meant.
+        ScopeDenied: The authorization is of another tenant.
     """
 
     scope: Scope
@@ -89,6 +100,8 @@ class Reader:
     include_superseded: bool = False
     include_quarantined: bool = False
     include_retired: bool = False
+    include_restricted: bool = False
+    authorization: Authorization | None = None
     kinds: Collection[Kind] | None = None
     tiers: Collection[Tier] | None = None
     namespaces: Collection[str] | None = None
@@ -114,6 +127,7 @@ class Reader:
         if self.partition is not None:
             check_text(self.partition, "partition")
         check_part(self.shared_with, Scope, "shared_with")
+        check_authorization(self.authorization, self.scope)
 
     def _check_moments(self) -> None:
         for name in ("at", "as_of", "known_at"):
@@ -123,12 +137,38 @@ class Reader:
                 raise Invalid(message, field="at")
             object.__setattr__(self, name, moment)
 
-    def condition(self) -> sql.Composable:
-        """Return the rule as SQL over the row called ``record``."""
-        rule = sql.SQL(_rule(tuple(self.narrowed_by)))
+    def condition(self, *, guarded: bool = False) -> sql.Composable:
+        """Return the rule as SQL over the row called ``record``.
+
+        Args:
+            guarded: See ``documents``.
+        """
+        documents = self.documents(guarded=guarded)
+        rule = sql.SQL(_rule(tuple(self.narrowed_by), documents))
         if not self.where.comparisons:
             return rule
         return sql.SQL("{}\nAND {}").format(rule, self.where.text)
+
+    @property
+    def is_unauthorized(self) -> bool:
+        """Whether they see nothing of any restricted document."""
+        return self.authorization is None and not self.include_restricted
+
+    def documents(self, *, guarded: bool = False) -> tuple[str, ...]:
+        """Return which parts of the rule say what documents they may read.
+
+        Args:
+            guarded: Take it that the tenant restricts none, where the reader is
+                unauthorized: if it does, nothing is seen, and whoever asks so must ask
+                again (``restricts``).
+        """
+        if self.include_restricted:
+            return ("everything",)
+        if self.authorization is None:
+            return ("guarded" if guarded else "unrestricted",)
+        if self.authorization.open is Open.ALLOW:
+            return ("authorized",)
+        return ("authorized", "granted_alone")
 
     @property
     def narrowed_by(self) -> list[str]:
@@ -148,7 +188,8 @@ class Reader:
     @property
     def is_narrowed(self) -> bool:
         """Whether more than the scope decides which of its records are in sight."""
-        return self.strict or self.where.comparisons > 0 or bool(self.narrowed_by)
+        few = self.strict or self.authorization is not None
+        return few or self.where.comparisons > 0 or bool(self.narrowed_by)
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of the rule's parameters."""
@@ -173,12 +214,13 @@ class Reader:
             "partition": self.partition,
             "ids": self.ids,
             **child_parameters(scope=self.shared_with),
+            **({} if self.is_unauthorized else granted_to(self.authorization)),
             **self.where.parameters,
         }
 
 
 @lru_cache(maxsize=128)
-def _rule(narrowed_by: tuple[str, ...]) -> str:
+def _rule(narrowed_by: tuple[str, ...], documents: tuple[str, ...]) -> str:
     """Return the rule with only the clauses that are asked for.
 
     One that lets everything through would be parsed with every statement too.
@@ -186,7 +228,7 @@ def _rule(narrowed_by: tuple[str, ...]) -> str:
     texts = named("access")
     rule = (
         sql.SQL(texts["visible"])
-        .format(placed=placed(), unwithheld=unwithheld())
+        .format(placed=placed(), unwithheld=_unwithheld(documents))
         .as_string(None)
     )
     return "\nAND ".join([rule, *(texts[name] for name in narrowed_by)])
@@ -236,9 +278,79 @@ def placed() -> sql.SQL:
     return sql.SQL(named("access")["placed"])
 
 
-def unwithheld() -> sql.SQL:
-    """Return what a row called ``record`` says of itself: a part of the rule."""
-    return sql.SQL(named("access")["unwithheld"])
+def unwithheld(*, reader: Reader, guarded: bool = False) -> sql.SQL:
+    """Return what a row called ``record`` says of itself: a part of the rule.
+
+    Args:
+        guarded: See ``Reader.documents``.
+    """
+    return _unwithheld(reader.documents(guarded=guarded))
+
+
+def restricts() -> sql.SQL:
+    """Return whether the reader's tenant restricts any document, as SQL."""
+    return sql.SQL(named("access")["restricts"])
+
+
+@lru_cache(maxsize=8)
+def _unwithheld(documents: tuple[str, ...]) -> sql.SQL:
+    text = sql.SQL(named("access")["unwithheld"])
+    return sql.SQL(text.format(accessible=_accessible(documents)).as_string(None))
+
+
+@lru_cache(maxsize=8)
+def _accessible(documents: tuple[str, ...]) -> sql.SQL:
+    texts = named("access")
+    names = ("drawn", "granted", "restricts")
+    parts = {name: sql.SQL(texts[name]) for name in names}
+    chosen = (sql.SQL(texts[name]).format(**parts) for name in documents)
+    return sql.SQL(sql.SQL("\nAND ").join(chosen).as_string(None))
+
+
+def denied_sources(
+    *, using: str, reader: Reader, ids: Collection[uuid.UUID]
+) -> dict[uuid.UUID, DenialReason]:
+    """Return the sources for which some records are withheld from a reader, and why.
+
+    Those that they draw upon, however far, and that are closed to the reader; none for
+    one who governs. Whether the records are in sight otherwise is not asked. One query.
+    """
+    if reader.include_restricted or not ids:
+        return {}
+    texts = named("access")
+    parts = {n: sql.SQL(texts[n]) for n in ("granted", "granted_once", "drawn")}
+    statement = composed("access", "denied", **parts)
+    given = {
+        "tenant": reader.scope.tenant,
+        "record_ids": list(ids),
+        **granted_to(reader.authorization),
+    }
+    return {
+        row["id"]: DenialReason.VERSION_MISMATCH
+        if row["granted_once"]
+        else DenialReason.NO_GRANT
+        for row in queries.fetch(using, statement, given)
+    }
+
+
+def granted() -> sql.SQL:
+    """Return whether a grant lets somebody read a row called ``source``, as SQL.
+
+    Its parameters are those of ``granted_to``.
+    """
+    return sql.SQL(named("access")["granted"])
+
+
+def granted_to(authorization: Authorization | None) -> dict[str, Any]:
+    """Return the values of the parameters of ``granted``; nobody's for None."""
+    if authorization is None:
+        return {"principals": [], "groups": [], "access_version": None}
+    groups = list(authorization.groups)
+    return {
+        "principals": [authorization.principal, *("" for _ in groups)],
+        "groups": ["", *groups],
+        "access_version": authorization.access_version,
+    }
 
 
 def held() -> sql.SQL:

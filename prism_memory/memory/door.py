@@ -34,12 +34,14 @@ from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
 from prism_memory.memory.recalling import Recalling
 from prism_memory.memory.sharing import Sharing
+from prism_memory.memory.sources import Sources
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,
+    Authorization,
     DeepRecalled,
     Entry,
     Explanation,
@@ -53,6 +55,7 @@ from prism_memory.types import (
     Recalled,
     Scope,
     Tier,
+    check_authorization,
     check_bool,
     check_choice,
     check_part,
@@ -114,6 +117,8 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
         redactor: Run over every text before it is stored; on top, ``SECRETS``.
         secrets: More strings to take out, of what is stored and of what is shown.
         require_consent: See only what was consented to; the setting when None.
+        authorization: As whom restricted documents are read, by every reading of this
+            memory; none of them is in sight when None.
         search_defaults: Options that each recall takes unless it gives its own; none
             that is about trust.
         importance_from: Derives an entry's importance from its reflection.
@@ -121,6 +126,7 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
         using: Database alias; the setting when None.
 
     Raises:
+        ScopeDenied: The authorization is of another tenant.
         LimitExceeded: A limit is unknown or over its hard cap.
         Invalid: An argument is not acceptable; the error names it.
         Misconfigured: A setting or a default of the search is not.
@@ -137,6 +143,7 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
         redactor: Callable[[str], str] | None = None,
         secrets: Collection[str] = (),
         require_consent: bool | None = None,
+        authorization: Authorization | None = None,
         search_defaults: Options | None = None,
         importance_from: ImportanceFrom | None = None,
         embedder: str | None = None,
@@ -149,6 +156,7 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
         self.limits = Limits(limits)
         self.redaction = Redaction.configured(redactor, secrets)
         self.require_consent = check_wish(require_consent, "require_consent")
+        self.authorization = check_authorization(authorization, self.scope)
         check_values(search_defaults, self.limits)
         self.search_defaults = search_defaults
         self.importance_from = importance_from
@@ -164,6 +172,11 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
     def entities(self) -> Entities:
         """Who and what facts speak of: ``memory.entities()``, and its verbs."""
         return Entities(self)
+
+    @property
+    def sources(self) -> Sources:
+        """Documents and streams: ``memory.sources.set_access(…)``, and its verbs."""
+        return Sources(self)
 
     def remember(
         self,
@@ -417,6 +430,7 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
             redaction=self.redaction,
             require_consent=self.require_consent,
             defaults=self.search_defaults,
+            authorization=self.authorization,
         )
 
     def _recalling(self) -> Recalling:

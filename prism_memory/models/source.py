@@ -25,6 +25,11 @@ class Source(TenantModel):
     bytes = models.BigIntegerField(default=0)
     chunks = models.IntegerField(default=0)
     error = models.TextField(default="", blank=True)
+    restricted = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Only who is granted it reads it, and what was derived from it.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -38,6 +43,14 @@ class Source(TenantModel):
             one_of("trust", TrustClass, "prism_memory_source_trust"),
             one_of("state", SourceState, "prism_memory_source_state"),
             one_of("ingestion", IngestionState, "prism_memory_source_ingestion"),
+        ]
+        indexes = [
+            models.Index(
+                # Whether a tenant has any: empty for those that restrict nothing.
+                fields=["tenant", "id"],
+                name="prism_memory_source_restricted",
+                condition=models.Q(restricted=True),
+            )
         ]
 
     def __str__(self) -> str:

@@ -14,6 +14,16 @@ from prism_memory.types.answers import (
     RebuiltIndex,
     Recalled,
 )
+from prism_memory.types.authorizations import (
+    ACCESS_GRANTS_AT_MOST,
+    GROUPS_AT_MOST,
+    AccessGrant,
+    Authorization,
+    DenialReason,
+    Open,
+    Repointed,
+    check_groups,
+)
 from prism_memory.types.checks import (
     METADATA_DEPTH,
     NAME_BYTES,
@@ -38,6 +48,7 @@ from prism_memory.types.conflicts import (
     Settled,
 )
 from prism_memory.types.deep import DeepRecalled, Grade
+from prism_memory.types.denials import Denial
 from prism_memory.types.entities import (
     MERGED_AT_MOST,
     EntityItem,
@@ -85,6 +96,7 @@ from prism_memory.types.scopes import (
     Grant,
     Origin,
     Scope,
+    check_authorization,
     check_scope,
 )
 from prism_memory.types.scoring import Scoring
@@ -128,6 +140,8 @@ from prism_memory.types.vocabulary import (
 )
 
 __all__ = [
+    "ACCESS_GRANTS_AT_MOST",
+    "GROUPS_AT_MOST",
     "HASH_BYTES",
     "JSON",
     "MAX",
@@ -151,7 +165,9 @@ __all__ = [
     "UUID_PATTERN",
     "AbsenceScore",
     "Acceptance",
+    "AccessGrant",
     "Actor",
+    "Authorization",
     "Candidate",
     "Claim",
     "Closing",
@@ -167,6 +183,8 @@ __all__ = [
     "Corrected",
     "DecidedFact",
     "DeepRecalled",
+    "Denial",
+    "DenialReason",
     "Derived",
     "EmbedderIdentity",
     "EntityItem",
@@ -198,6 +216,7 @@ __all__ = [
     "MentionRole",
     "MergedName",
     "Neighbor",
+    "Open",
     "Options",
     "Origin",
     "Page",
@@ -210,6 +229,7 @@ __all__ = [
     "RebuiltIndex",
     "Recalled",
     "RefPage",
+    "Repointed",
     "Restored",
     "RestoredFact",
     "RestoredVersion",
@@ -240,11 +260,13 @@ __all__ = [
     "Trust",
     "Vector",
     "Verdict",
+    "check_authorization",
     "check_bigint",
     "check_bool",
     "check_choice",
     "check_count",
     "check_finite",
+    "check_groups",
     "check_json",
     "check_name",
     "check_part",

@@ -20,7 +20,8 @@ from prism_memory.errors import (
 )
 from prism_memory.indexing import find_active
 from prism_memory.models import Record
-from prism_memory.recall.choosing import similarity, still_visible
+from prism_memory.recall.choosing import similarity
+from prism_memory.recall.denials import still_visible
 from prism_memory.recall.diversity import mmr
 from prism_memory.types import Recalled
 from tests.factories import make_memory, make_scope, remember, remember_one
