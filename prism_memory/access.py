@@ -214,7 +214,7 @@ class Reader:
             "partition": self.partition,
             "ids": self.ids,
             **child_parameters(scope=self.shared_with),
-            **({} if self.is_unauthorized else granted_to(self.authorization)),
+            **({} if self.is_unauthorized else granted_to(authorization=self.authorization)),
             **self.where.parameters,
         }
 
@@ -323,7 +323,7 @@ def denied_sources(
     given = {
         "tenant": reader.scope.tenant,
         "record_ids": list(ids),
-        **granted_to(reader.authorization),
+        **granted_to(authorization=reader.authorization),
     }
     return {
         row["id"]: DenialReason.VERSION_MISMATCH
@@ -341,7 +341,7 @@ def granted() -> sql.SQL:
     return sql.SQL(named("access")["granted"])
 
 
-def granted_to(authorization: Authorization | None) -> dict[str, Any]:
+def granted_to(*, authorization: Authorization | None) -> dict[str, Any]:
     """Return the values of the parameters of ``granted``; nobody's for None."""
     if authorization is None:
         return {"principals": [], "groups": [], "access_version": None}

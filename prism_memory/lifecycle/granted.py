@@ -45,7 +45,7 @@ def require_granted(
         "agent": scope.agent,
         "thread": scope.thread,
         "key": key,
-        **granted_to(by.authorization),
+        **granted_to(authorization=by.authorization),
     }
     rows = queries.fetch(
         using, composed("source_access", "closed", granted=granted()), given

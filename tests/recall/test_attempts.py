@@ -38,6 +38,7 @@ def first(
 def answer(near: int = ROWS, **said: Any) -> list[dict[str, Any]]:
     """What a statement gives: each row says the same of the whole."""
     usual = {"large": False, "cut": False, "bounded": False, "few": True, "vectors": 9}
+    usual["restricts"] = False
     whole = {**usual, **said}
     ranks = [*range(1, near + 1), None]
     return [{**whole, "vector_rank": rank} for rank in ranks]

@@ -148,24 +148,25 @@ SELECT DISTINCT source.id, {granted_once} AS granted_once
 
 -- name: drawn
 -- The sources that the row called "record" draws upon: its own, and those of what it was
--- derived from, however far. UNION ends where a circle closes.
+-- derived from, however far. UNION ends where a circle closes. No other row is called
+-- "record" here: Django's name for it takes that one's place.
 WITH RECURSIVE drawn(source_id, id) AS (
   SELECT record.source_id, record.id
   UNION
-  SELECT above.source_id, above.id
+  SELECT ancestor.source_id, ancestor.id
     FROM drawn
    CROSS JOIN LATERAL (
-         SELECT record.source_id, record.id
+         SELECT above.source_id, above.id
            FROM prism_memory_lineageedge AS edge
           CROSS JOIN LATERAL (
-                SELECT record.source_id, record.id
-                  FROM prism_memory_record AS record
-                 WHERE record.tenant = %(tenant)s::text
-                   AND record.id = CASE WHEN starts_with(edge.source_ref, 'record:')
-                                        THEN substr(edge.source_ref, 8)::uuid END
-                OFFSET 0) AS record
+                SELECT above.source_id, above.id
+                  FROM prism_memory_record AS above
+                 WHERE above.tenant = %(tenant)s::text
+                   AND above.id = CASE WHEN starts_with(edge.source_ref, 'record:')
+                                       THEN substr(edge.source_ref, 8)::uuid END
+                OFFSET 0) AS above
           WHERE edge.tenant = %(tenant)s::text AND edge.record_id = drawn.id
-         OFFSET 0) AS above)
+         OFFSET 0) AS ancestor)
 
 -- name: kinds
 -- This and what follows belongs to the rule where a reader narrows what they see.
