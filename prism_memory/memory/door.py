@@ -38,6 +38,7 @@ from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
 from prism_memory.redaction import Redaction
+from prism_memory.spans import spanned
 from prism_memory.types import (
     Actor,
     DeepRecalled,
@@ -101,6 +102,7 @@ class Remembered:
     quarantined: frozenset[uuid.UUID] = frozenset()
 
 
+@spanned("memory")
 @for_its_tenant
 class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuilding):
     """The memory of one scope.

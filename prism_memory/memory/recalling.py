@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from prism_memory import backends, indexing, recall
 from prism_memory.conf import settings
 from prism_memory.errors import EmbedderMismatch, Invalid
+from prism_memory.memory.measuring import measured
 from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
 from prism_memory.recall.choosing import still_visible
 from prism_memory.recall.clock import Clock
@@ -68,16 +69,18 @@ class Recalling:
         Args:
             told: Of how it was asked, beside the options.
         """
-        found = self._with_providers(
-            lambda providers: recall.recall(
-                using=self.using,
-                reader=asked.reader,
-                question=asked.question,
-                providers=providers,
-                shared=asked.shared,
-            ),
-            asked,
-        )
+        with measured(self.using, asked.reader.scope.tenant) as told_of:
+            found = self._with_providers(
+                lambda providers: recall.recall(
+                    using=self.using,
+                    reader=asked.reader,
+                    question=asked.question,
+                    providers=providers,
+                    shared=asked.shared,
+                ),
+                asked,
+            )
+            told_of(found)
         return replace(found, trace_id=self._announce(asked, found, **told))
 
     def deep_recall(
