@@ -507,8 +507,8 @@ class Settings:
     )
     TRACER: Setting[str] = Setting(
         "",
-        help="Dotted path of f() -> an OpenTelemetry Tracer that makes the spans; empty:"
-        " the one of the process.",
+        help="Dotted path of f() -> an OpenTelemetry Tracer that makes the spans;"
+        " empty: the one of the process.",
     )
     API_AUTHENTICATION: Setting[tuple[str, ...]] = Setting(
         ("prism_memory.api.auth.AccessKeyAuthentication",),

@@ -13,10 +13,10 @@ from typing import Any, Final, TypeVar
 from prism_memory import backends, indexing, recall
 from prism_memory.conf import settings
 from prism_memory.errors import EmbedderMismatch, Invalid
-from prism_memory.memory.measuring import measured
 from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
 from prism_memory.recall.choosing import still_visible
 from prism_memory.recall.clock import Clock
+from prism_memory.recall.measuring import measured
 from prism_memory.recall.options import (
     alias,
     limit,
