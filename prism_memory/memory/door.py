@@ -28,6 +28,7 @@ from prism_memory.memory.entities import Entities
 from prism_memory.memory.erasing import Removing
 from prism_memory.memory.forgetting import Forgetting
 from prism_memory.memory.gating import Gating
+from prism_memory.memory.generating import Generating
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
@@ -103,7 +104,16 @@ class Remembered:
 
 @spanned("memory")
 @for_its_tenant
-class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuilding):
+class Memory(
+    Governing,
+    Gating,
+    Generating,
+    Forgetting,
+    Keeping,
+    Removing,
+    Sharing,
+    Rebuilding,
+):
     """The memory of one scope.
 
     Args:
