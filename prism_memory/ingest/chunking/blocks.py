@@ -71,7 +71,7 @@ def fences(lines: Sequence[str]) -> list[tuple[int, int]]:
 def _closes(line: str, mark: str) -> bool:
     bare = line.strip()
     indent = len(line) - len(line.lstrip(" "))
-    return indent < 4 and len(bare) >= len(mark) and set(bare) == {mark[0]}  # noqa: PLR2004 - CommonMark's
+    return indent < 4 and len(bare) >= len(mark) and set(bare) == {mark[0]}
 
 
 def sections(

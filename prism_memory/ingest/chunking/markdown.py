@@ -61,7 +61,9 @@ class MarkdownChunker:
         check_length(text)
         lines = Lines(text)
         fenced = fences(lines)
-        whole = {first: last for first, last in fenced if self._fits(lines, first, last)}
+        whole = {
+            first: last for first, last in fenced if self._fits(lines, first, last)
+        }
         found: list[Chunk] = []
         for section in sections(lines, fenced):
             for unit in self._packed(self._units(lines, section, whole)):

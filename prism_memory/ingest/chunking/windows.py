@@ -104,7 +104,7 @@ class TextChunker:
             start = _skipped(text, max(start + 1, end - self.overlap))
 
     def _end(self, text: str, start: int, last: int) -> int:
-        """Return where a window ends: not in the blanks that its text would end with."""
+        """Return where a window ends: not in blanks that its text would end with."""
         ceiling = start + self.size
         if ceiling >= last:
             return last

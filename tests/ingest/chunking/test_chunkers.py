@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import pytest
@@ -21,7 +22,18 @@ from prism_memory.ingest.chunking import (
 )
 
 PIECES: Final = [
-    *("# A", "## B b", "### C #", "Title", "===", "---", "```", "```py", "~~~", "    x"),
+    *(
+        "# A",
+        "## B b",
+        "### C #",
+        "Title",
+        "===",
+        "---",
+        "```",
+        "```py",
+        "~~~",
+        "    x",
+    ),
     *("\n", "\n\n", "\r\n", "\r", " ", "\t", "- a", "> q", "word", "é\u0301", "\u3000"),
     *("a longer line of words.", "\u2028", "|a|b|"),
 ]
@@ -95,7 +107,7 @@ def test_windows_keep_to_their_size_and_overlap(text: str, size: int, overlap: i
     overlap = min(overlap, size - 1)
     found = TextChunker(size, overlap).chunks(text)
     assert all(len(chunk.text) <= size for chunk in found)
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         shared = one.offset_end - other.offset_start
         assert shared <= overlap or other.offset_start == one.offset_start + 1
 
