@@ -212,6 +212,7 @@ class Recalled(Sequence[Hit]):
         degraded: Why the answer is poorer than it could be, or empty.
         bounded: Some words are in too many rows to search them all: those were only
             searched beside others. Or an entity has more facts than are looked at.
+        truncated: More was found than ``max_bytes`` or ``max_tokens`` let through.
         timings_ms: Milliseconds by step.
         trace_id: Of the trace that is kept of it, or None where none is.
         adjacent: What stands beside the hits, by sequence, when asked for.
@@ -222,6 +223,7 @@ class Recalled(Sequence[Hit]):
     strategy: str = "none"
     degraded: str = ""
     bounded: bool = False
+    truncated: bool = False
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
     trace_id: uuid.UUID | None = field(default=None, compare=False)
     adjacent: tuple[Item, ...] = ()
