@@ -22,7 +22,7 @@ from prism_memory.db import queries
 from prism_memory.db.expressions import NamedCondition
 from prism_memory.db.filters import Compiled
 from prism_memory.db.queries import composed, named
-from prism_memory.errors import Invalid, Misconfigured, NotVisible
+from prism_memory.errors import Invalid, Misconfigured, NotVisible, ScopeDenied
 from prism_memory.models import Record
 from prism_memory.types import (
     Authorization,
@@ -36,6 +36,7 @@ from prism_memory.types import (
     check_bool,
     check_choice,
     check_part,
+    check_scope,
     check_text,
     check_time,
     check_uuid,
@@ -69,6 +70,7 @@ class Reader:
     Args:
         scope: Where the reader stands.
         mode: How far up they see.
+        scopes: See exactly these instead, all of the scope's tenant.
         strict: See only what was consented to.
         at: Moment of the reading; expiry is judged by it.
         as_of: Moment that validity is judged by; ``at`` when None.
@@ -85,6 +87,7 @@ class Reader:
         where: Conditions on the metadata.
 
     Raises:
+        ScopeDenied: ``scopes`` names another tenant's.
         Invalid: An unknown mode, kind or tier, a name that cannot be stored, an id that
             is none, a naive time, a wish that is no bool, or a single value where a
             collection is meant.
@@ -93,6 +96,7 @@ class Reader:
 
     scope: Scope
     mode: ReadMode = ReadMode.CHAIN
+    scopes: Collection[Scope] | None = None
     strict: bool = False
     at: dt.datetime = field(default_factory=timezone.now)
     as_of: dt.datetime | None = None
@@ -113,6 +117,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mode", check_choice(self.mode, ReadMode, "mode"))
+        self._check_scopes()
         for name in BOOLEANS:
             check_bool(getattr(self, name), name)
         self._check_moments()
@@ -128,6 +133,22 @@ class Reader:
             check_text(self.partition, "partition")
         check_part(self.shared_with, Scope, "shared_with")
         check_authorization(self.authorization, self.scope)
+
+    def _check_scopes(self) -> None:
+        if self.scopes is None:
+            return
+        places = tuple(self.scopes)
+        if any(check_scope(place).tenant != self.scope.tenant for place in places):
+            message = "A reader sees scopes of one tenant."
+            raise ScopeDenied(message, field="scopes")
+        object.__setattr__(self, "scopes", tuple(dict.fromkeys(places)))
+
+    @property
+    def places(self) -> tuple[Scope, ...]:
+        """The scopes whose records they see."""
+        if self.scopes is None:
+            return self.scope.visible(self.mode)
+        return tuple(self.scopes)
 
     def _check_moments(self) -> None:
         for name in ("at", "as_of", "known_at"):
@@ -193,7 +214,7 @@ class Reader:
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of the rule's parameters."""
-        scopes = self.scope.visible(self.mode)
+        scopes = self.places
         return {
             "tenant": self.scope.tenant,
             "scope_ids": [scope.id for scope in scopes],
@@ -214,7 +235,7 @@ class Reader:
             "partition": self.partition,
             "ids": self.ids,
             **child_parameters(scope=self.shared_with),
-            **({} if self.is_unauthorized else granted_to(authorization=self.authorization)),
+            **granted_to(authorization=self.authorization),
             **self.where.parameters,
         }
 
@@ -331,6 +352,20 @@ def denied_sources(
         else DenialReason.NO_GRANT
         for row in queries.fetch(using, statement, given)
     }
+
+
+def readable(*, reader: Reader) -> sql.SQL:
+    """Return whether a reader may know of a row called ``source``, as SQL.
+
+    For lists of documents, by the reader's parameters. Whether it is of the reader's
+    scopes is not asked.
+    """
+    texts = named("access")
+    parts = [
+        sql.SQL(texts[f"source_{name}"]).format(granted=granted())
+        for name in reader.documents()
+    ]
+    return sql.SQL(sql.SQL(" AND ").join(parts).as_string(None))
 
 
 def granted() -> sql.SQL:

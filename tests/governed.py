@@ -22,6 +22,8 @@ from prism_memory.models import (
     Review,
     ShareGrant,
     ShareGrantItem,
+    Source,
+    SourceAccess,
 )
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Scope
@@ -44,6 +46,7 @@ def make_governed(record: Record) -> None:
     )
     RetentionPolicy.objects.create(name="a year", max_age_days=365, **given)
     make_share(record)
+    make_access(record)
     ErasureReceipt.objects.create(
         level="owner",
         target_ref=f"scope:{record.scope_id}",
@@ -55,6 +58,16 @@ def make_governed(record: Record) -> None:
     make_seal(record.tenant)
     make_block(record)
     make_claim(record)
+
+
+def make_access(record: Record) -> SourceAccess:
+    """Grant the record's source to Ada, or a new one's where it is of none."""
+    source = record.source or Source.objects.create(
+        tenant=record.tenant, scope=record.scope, key="granted", trust="document"
+    )
+    return SourceAccess.objects.create(
+        tenant=record.tenant, source=source, principal="ada"
+    )
 
 
 def make_claim(record: Record) -> Fact:

@@ -4,6 +4,7 @@ from prism_memory.lifecycle.consent import set_consent
 from prism_memory.lifecycle.correct import correct
 from prism_memory.lifecycle.forget import forget
 from prism_memory.lifecycle.forget_thread import forget_thread
+from prism_memory.lifecycle.generations import set_current_generation
 from prism_memory.lifecycle.hold import hold, release
 from prism_memory.lifecycle.keys import authenticate, create_key, revoke_key
 from prism_memory.lifecycle.propagation import propagate_deletion
@@ -40,6 +41,7 @@ __all__ = [
     "revoke_share",
     "set_access",
     "set_consent",
+    "set_current_generation",
     "share_with",
     "validate",
     "write_trace",

@@ -26,7 +26,7 @@ from prism_memory.recall.denials import Gate
 from prism_memory.recall.explain import explain
 from prism_memory.recall.intact import only_intact
 from prism_memory.recall.labelled import facts_of, labelled
-from prism_memory.recall.packing import pack
+from prism_memory.recall.packing import fitting, pack
 from prism_memory.recall.question import CANDIDATES_AT_MOST, Question
 from prism_memory.recall.ranking import Pool, Ranked, rank
 from prism_memory.recall.sharing import check_share, own_hits, with_shared
@@ -112,7 +112,13 @@ def _recalled(
             left=clock.left,
             gate=gate,
         )
-    hits = pack(chosen, pool, reader.scope.tenant)
+    found_hits = pack(chosen, pool, reader.scope.tenant)
+    hits = fitting(
+        found_hits,
+        max_bytes=question.max_bytes,
+        max_tokens=question.max_tokens,
+        mask=providers.mask,
+    )
     unembedded = UNEMBEDDED if pool.unembedded or found.waiting else ""
     withheld = WITHHELD if found.withheld else ""
     reasons = (degraded, unembedded, withheld, chosen.reason)
@@ -121,6 +127,7 @@ def _recalled(
         strategy=found.strategy,
         degraded="; ".join(filter(None, reasons)),
         bounded=found.bounded,
+        truncated=len(hits) < len(found_hits),
         timings_ms=clock.timings,
     )
     return search.told(answer)

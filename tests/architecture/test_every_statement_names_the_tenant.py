@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,9 @@ from prism_memory.models import EmbeddingSpace, Run
 from prism_memory.models.choices import RunState
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
+    AccessGrant,
     Actor,
+    Authorization,
     Consent,
     Derived,
     Entry,
@@ -60,6 +63,7 @@ EVERYTHING: Final[dict[str, Any]] = {
     "reinforce": True,
 }
 GOVERNOR: Final = Grant(make_scope(), frozenset(Permission), ADA, SYSTEM)
+READING_GOVERNOR: Final = replace(GOVERNOR, authorization=Authorization("ada"))
 Calls = Mapping[str, Callable[[], object]]
 
 
@@ -97,6 +101,9 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "recall, vector": lambda: memory.recall("tea", legs="vector"),
         "recall, text": lambda: memory.recall("tea", legs="text"),
         "recall, narrowed": lambda: memory.recall("tea", ids=[record_id], **narrow),
+        "recall, authorized": lambda: memory.recall(
+            "tea", authorization=Authorization("ada", ["hr"])
+        ),
         "recall, all of it": lambda: memory.recall("tea", **EVERYTHING),
         "deep_recall": lambda: memory.deep_recall("tea", force_hard=True),
         "neighbors": lambda: memory.neighbors("tea"),
@@ -115,6 +122,12 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "recall, shared": lambda: make_memory(memory.scope.beside("t")).recall(
             "tea", share_from_parent_thread_id=shared(memory, record_id).scope.thread
         ),
+        "set_current_generation": lambda: memory.set_current_generation(1),
+        "generations": memory.generations,
+        "aset_current_generation": lambda: async_to_sync(
+            memory.aset_current_generation
+        )(1),
+        "agenerations": lambda: async_to_sync(memory.agenerations)(),
         "ashare_with": lambda: async_to_sync(memory.ashare_with)("t", [record_id]),
         "arevoke_share": lambda: async_to_sync(memory.arevoke_share)("t"),
         "ashares": lambda: async_to_sync(memory.ashares)(),
@@ -326,6 +339,9 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             **sharing, ids=[remember_one("cake")]
         ),
         "revoke_share": lambda: lifecycle.revoke_share(**sharing),
+        "set_current_generation": lambda: lifecycle.set_current_generation(
+            **own, actor=SYSTEM, generation=1, at=at
+        ),
         "restore": lambda: lifecycle.restore(
             **own, actor=SYSTEM, rows=back, embedder="default", at=at
         ),
@@ -374,7 +390,24 @@ def removal_calls(own: Mapping[str, Any], at: Any) -> Calls:
         streamed()
         return lifecycle.propagate_deletion(**own, by=GOVERNOR, at=at, source="mail")
 
+    def repointed() -> object:
+        streamed()
+        made = str(uuid.uuid4())
+        return lifecycle.repoint(
+            **own, by=GOVERNOR, at=at, from_key="mail", to_key=made
+        )
+
+    def set_access() -> object:
+        streamed()
+        grants = {"mail": [AccessGrant("ada")]}
+        return lifecycle.set_access(**given, grants=grants)
+
     return {
+        "set_access": set_access,
+        "propagate_deletion, restricted": lambda: lifecycle.propagate_deletion(
+            **own, by=READING_GOVERNOR, at=at, source="mail"
+        ),
+        "repoint": repointed,
         "forget": lambda: lifecycle.forget(**given, ids=[remember_one("rum")]),
         "forget, on hold": hidden,
         "release_forgotten": lambda: lifecycle.release_forgotten(**given, ids=hidden()),
@@ -409,11 +442,15 @@ NO_TENANTS_ROWS: Final = {
     "back_off_seconds",
     "create_index",
     "drop_index",
+    "embedder_of",
     "find_active",
+    "find_live",
     "in_host_transaction",
     "index_name",
     "index_state",
     "known_space",
+    "live",
+    "space_of",
     "refuse_while_built",
     "table_sizes",
     "tenants",
@@ -436,8 +473,16 @@ def indexing_calls() -> Calls:
         "pending_of_tenant": lambda: indexing.pending_of_tenant(**own),
         "held": lambda: indexing.held(**own),
         "is_waiting": lambda: indexing.is_waiting(**own),
-        "waiting": lambda: [*indexing.waiting(using="default", space=space)],
+        "waiting": lambda: [*indexing.waiting(using="default", spaces=[space])],
         "drain": lambda: indexing.drain(**own, embed=embed, batch=1),
+        "embed_now": lambda: indexing.embed_now(
+            using="default",
+            tenant=TENANT,
+            spaces=[space],
+            record_ids=[uuid.uuid4()],
+            batch=1,
+            max_seconds=1,
+        ),
         "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),

@@ -13,7 +13,16 @@ from django.test.utils import CaptureQueriesContext
 from prism_memory import backends
 from prism_memory.conf import Settings
 from prism_memory.errors import Invalid, LimitExceeded
-from prism_memory.types import TRUST_OPTIONS, Kind, Options, Scoring, Tier, uuid7
+from prism_memory.types import (
+    TRUST_OPTIONS,
+    Authorization,
+    Kind,
+    Open,
+    Options,
+    Scoring,
+    Tier,
+    uuid7,
+)
 from tests.factories import NOON, make_memory, make_scope, remember_one
 from tests.recall.providers import CONFIGURED
 
@@ -43,12 +52,16 @@ BAD: Final[dict[str, list[Any]]] = {
     "require_consent": no_wishes,
     "include_superseded": no_flags,
     "include_quarantined": no_flags,
+    "authorization": ["", "ada", 1, True, {"principal": "ada"}],
     "share_from_parent_thread_id": ["", " ", 1, b"chat", ["chat"], "nul \0", "a" * 257],
     "legs": [None, "", "both", [], [1], [["text"]]],
     "fusion": [None, "", "mean", 1, ["rrf"]],
     "weights": [1, [1], "text", {"text": -1}, {"words": 1}, {"text": math.nan}],
     "rrf_k": [*no_numbers, 0, -1],
     "blend": no_shares,
+    "candidates": [0, 129, True, 1.5, "2"],
+    "max_bytes": [0, 524_289, True, 1.5, "2"],
+    "max_tokens": [0, 8_001, True, 1.5, "2"],
     "context": no_wishes,
     "scoring": [1, {"recency_weight": 1}, "recency"],
     "trust_weighting": no_flags,
@@ -80,12 +93,16 @@ GOOD: Final[dict[str, list[Any]]] = {
     "require_consent": [None, False, True],
     "include_superseded": [False, True],
     "include_quarantined": [False, True],
+    "authorization": [None, Authorization("ada", ["hr"], open=Open.ALLOW)],
     "share_from_parent_thread_id": [None, SHARING.thread, SHARING],
     "legs": ["hybrid", "vector", "text", "recency", ["recency", "text"]],
     "fusion": ["convex", "rrf", "blend"],
     "weights": [None, {}, {"text": 0}, {"vector": 2, "text": 0.5, "recency": 1}],
     "rrf_k": [None, 0.5, 60],
     "blend": [None, 0, 0.2, 1],
+    "candidates": [None, 1, 128],
+    "max_bytes": [None, 200, 524_288],
+    "max_tokens": [None, 50, 8_000],
     "context": [None, False, True],
     "scoring": [None, Scoring(), Scoring(0.5, 0.5, 1000)],
     "trust_weighting": [False, True],

@@ -32,13 +32,20 @@ LARGE = settings.EXACT_SCAN_ROWS + 1
 
 
 def place(owner: str = "ada", using: str = "default", space_id: int = 1) -> Place:
-    return (using, space_id, Scope("acme", owner), ReadMode.CHAIN)
+    return (using, space_id, Scope("acme", owner).visible(ReadMode.CHAIN))
 
 
 def said(
     vectors: int = 0, *, bounded: bool = False, few: bool = False
 ) -> dict[str, Any]:
-    return {"vectors": vectors, "bounded": bounded, "few": few}
+    return {"vectors": vectors, "bounded": bounded, "few": few, "restricts": False}
+
+
+def test_a_tenant_that_restricts_documents_is_known() -> None:
+    """And known to have stopped, too: the answer says so each time."""
+    known = Size().seen(BOTH, said() | {"restricts": True}, indexed=True)
+    assert known.restricts
+    assert not known.seen(BOTH, said(), indexed=True).restricts
 
 
 def test_a_place_that_was_never_seen_is_small() -> None:
@@ -54,8 +61,8 @@ def test_a_place_is_remembered_and_no_other() -> None:
         place("bob"),
         place(using="other"),
         place(space_id=2),
-        ("default", 1, Scope("acme", "ada"), ReadMode.EXACT),
-        ("default", 1, Scope("other", "ada"), ReadMode.CHAIN),
+        ("default", 1, Scope("acme", "ada").visible(ReadMode.EXACT)),
+        ("default", 1, Scope("other", "ada").visible(ReadMode.CHAIN)),
     ]
     assert not any(known_size(other).large for other in others)
 

@@ -109,6 +109,19 @@ NOT {restricts}
       AND source.restricted AND {granted}
    OFFSET 0)) IS TRUE
 
+-- name: source_everything
+-- What follows says the same of documents themselves: of the row called "source".
+TRUE
+
+-- name: source_unrestricted
+NOT source.restricted
+
+-- name: source_authorized
+(NOT source.restricted OR {granted})
+
+-- name: source_granted_alone
+source.restricted
+
 -- name: granted
 -- Whether a grant lets the reader read the row called "source".
 EXISTS (
