@@ -379,12 +379,12 @@ def granted() -> sql.SQL:
 def granted_to(*, authorization: Authorization | None) -> dict[str, Any]:
     """Return the values of the parameters of ``granted``; nobody's for None."""
     if authorization is None:
-        return {"principals": [], "groups": [], "access_version": None}
+        return {"reads_as": [], "reads_in": [], "reads_version": None}
     groups = list(authorization.groups)
     return {
-        "principals": [authorization.principal, *("" for _ in groups)],
-        "groups": ["", *groups],
-        "access_version": authorization.access_version,
+        "reads_as": [authorization.principal, *("" for _ in groups)],
+        "reads_in": ["", *groups],
+        "reads_version": authorization.access_version,
     }
 
 

@@ -61,9 +61,10 @@ def make_governed(record: Record) -> None:
 
 
 def make_access(record: Record) -> SourceAccess:
-    """Grant the record's source to Ada, or a new one's where it is of none."""
-    source = record.source or Source.objects.create(
-        tenant=record.tenant, scope=record.scope, key="granted", trust="document"
+    """Grant a source of the tenant's to Ada, a new one where there is none."""
+    own = {"tenant": record.tenant}
+    source = Source.objects.filter(**own).first() or Source.objects.create(
+        scope=record.scope, key="granted", trust="document", **own
     )
     return SourceAccess.objects.create(
         tenant=record.tenant, source=source, principal="ada"

@@ -129,9 +129,9 @@ EXISTS (
    WHERE given.tenant = source.tenant
      AND given.source_id = source.id
      AND (given.principal, given.group_name) IN (
-           SELECT * FROM unnest(%(principals)s::text[], %(groups)s::text[]))
-     AND given.access_version = coalesce(%(access_version)s::integer,
-                                         given.access_version)
+           SELECT * FROM unnest(%(reads_as)s::text[], %(reads_in)s::text[]))
+     AND given.access_version = coalesce(%(reads_version)s::integer,
+                                        given.access_version)
   OFFSET 0)
 
 -- name: granted_once
@@ -141,7 +141,7 @@ EXISTS (
    WHERE given.tenant = source.tenant
      AND given.source_id = source.id
      AND (given.principal, given.group_name) IN (
-           SELECT * FROM unnest(%(principals)s::text[], %(groups)s::text[]))
+           SELECT * FROM unnest(%(reads_as)s::text[], %(reads_in)s::text[]))
   OFFSET 0)
 
 -- name: denied
