@@ -17,6 +17,7 @@ from prism_memory.errors import EmbedderMismatch, Invalid
 from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
 from prism_memory.recall.choosing import still_visible
 from prism_memory.recall.clock import Clock
+from prism_memory.recall.measuring import measured
 from prism_memory.recall.options import (
     alias,
     limit,
@@ -40,7 +41,12 @@ T = TypeVar("T")
 SWITCHES: Final = 3
 """So often a recall begins anew as the space was switched while it looked."""
 
-WITHOUT_USE: Final[Mapping[str, Any]] = {"message_range": 0, "explain": False}
+WITHOUT_USE: Final[Mapping[str, Any]] = {
+    "message_range": 0,
+    "explain": False,
+    "max_bytes": None,
+    "max_tokens": None,
+}
 """Options whose answer several passes do not carry, and what leaves it out."""
 
 
@@ -72,16 +78,18 @@ class Recalling:
         Args:
             told: Of how it was asked, beside the options.
         """
-        found = self._with_providers(
-            lambda providers: recall.recall(
-                using=self.using,
-                reader=asked.reader,
-                question=asked.question,
-                providers=providers,
-                shared=asked.shared,
-            ),
-            asked,
-        )
+        with measured(self.using, asked.reader.scope.tenant) as told_of:
+            found = self._with_providers(
+                lambda providers: recall.recall(
+                    using=self.using,
+                    reader=asked.reader,
+                    question=asked.question,
+                    providers=providers,
+                    shared=asked.shared,
+                ),
+                asked,
+            )
+            told_of(found)
         return replace(found, trace_id=self._announce(asked, found, **told))
 
     def deep_recall(

@@ -115,6 +115,12 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "recall, shared": lambda: make_memory(memory.scope.beside("t")).recall(
             "tea", share_from_parent_thread_id=shared(memory, record_id).scope.thread
         ),
+        "set_current_generation": lambda: memory.set_current_generation(1),
+        "generations": memory.generations,
+        "aset_current_generation": lambda: async_to_sync(
+            memory.aset_current_generation
+        )(1),
+        "agenerations": lambda: async_to_sync(memory.agenerations)(),
         "ashare_with": lambda: async_to_sync(memory.ashare_with)("t", [record_id]),
         "arevoke_share": lambda: async_to_sync(memory.arevoke_share)("t"),
         "ashares": lambda: async_to_sync(memory.ashares)(),
@@ -326,6 +332,9 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             **sharing, ids=[remember_one("cake")]
         ),
         "revoke_share": lambda: lifecycle.revoke_share(**sharing),
+        "set_current_generation": lambda: lifecycle.set_current_generation(
+            **own, actor=SYSTEM, generation=1, at=at
+        ),
         "restore": lambda: lifecycle.restore(
             **own, actor=SYSTEM, rows=back, embedder="default", at=at
         ),
