@@ -491,7 +491,9 @@ def test_the_queue_is_worked_tenant_by_tenant() -> None:
     """B22: work that spans tenants lists them first."""
     remember_one("tea")
     calls = indexing_calls()
-    assert not exercised(indexing, calls, NO_TENANTS_ROWS | MEASURED | OF_THE_INSTALLATION)
+    assert not exercised(
+        indexing, calls, NO_TENANTS_ROWS | MEASURED | OF_THE_INSTALLATION
+    )
     watch(calls)
 
 
