@@ -48,6 +48,11 @@ from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, Sou
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.facts import Claim, FactItem, FactPage
+from prism_memory.types.generations import (
+    MAX_GENERATION,
+    Generations,
+    check_generation,
+)
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.ids import MAX, NIL, uuid7
 from prism_memory.types.options import TRUST_OPTIONS, Options
@@ -131,6 +136,7 @@ __all__ = [
     "HASH_BYTES",
     "JSON",
     "MAX",
+    "MAX_GENERATION",
     "MAX_ORDINAL",
     "MERGED_AT_MOST",
     "METADATA_DEPTH",
@@ -185,6 +191,7 @@ __all__ = [
     "FactPage",
     "Foreseen",
     "Forgotten",
+    "Generations",
     "Grade",
     "Grant",
     "Held",
@@ -245,6 +252,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_finite",
+    "check_generation",
     "check_json",
     "check_name",
     "check_part",

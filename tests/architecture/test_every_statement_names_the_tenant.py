@@ -115,6 +115,12 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "recall, shared": lambda: make_memory(memory.scope.beside("t")).recall(
             "tea", share_from_parent_thread_id=shared(memory, record_id).scope.thread
         ),
+        "set_current_generation": lambda: memory.set_current_generation(1),
+        "generations": memory.generations,
+        "aset_current_generation": lambda: async_to_sync(
+            memory.aset_current_generation
+        )(1),
+        "agenerations": lambda: async_to_sync(memory.agenerations)(),
         "ashare_with": lambda: async_to_sync(memory.ashare_with)("t", [record_id]),
         "arevoke_share": lambda: async_to_sync(memory.arevoke_share)("t"),
         "ashares": lambda: async_to_sync(memory.ashares)(),
@@ -326,6 +332,9 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             **sharing, ids=[remember_one("cake")]
         ),
         "revoke_share": lambda: lifecycle.revoke_share(**sharing),
+        "set_current_generation": lambda: lifecycle.set_current_generation(
+            **own, actor=SYSTEM, generation=1, at=at
+        ),
         "restore": lambda: lifecycle.restore(
             **own, actor=SYSTEM, rows=back, embedder="default", at=at
         ),
@@ -409,11 +418,15 @@ NO_TENANTS_ROWS: Final = {
     "back_off_seconds",
     "create_index",
     "drop_index",
+    "embedder_of",
     "find_active",
+    "find_live",
     "in_host_transaction",
     "index_name",
     "index_state",
     "known_space",
+    "live",
+    "space_of",
     "refuse_while_built",
     "table_sizes",
     "tenants",
@@ -436,8 +449,16 @@ def indexing_calls() -> Calls:
         "pending_of_tenant": lambda: indexing.pending_of_tenant(**own),
         "held": lambda: indexing.held(**own),
         "is_waiting": lambda: indexing.is_waiting(**own),
-        "waiting": lambda: [*indexing.waiting(using="default", space=space)],
+        "waiting": lambda: [*indexing.waiting(using="default", spaces=[space])],
         "drain": lambda: indexing.drain(**own, embed=embed, batch=1),
+        "embed_now": lambda: indexing.embed_now(
+            using="default",
+            tenant=TENANT,
+            spaces=[space],
+            record_ids=[uuid.uuid4()],
+            batch=1,
+            max_seconds=1,
+        ),
         "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),
