@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from prism_memory.errors import Unsupported
+from prism_memory.errors import ScopeDenied, Unsupported
 from prism_memory.metrics.readings import Point, day_of, take_readings
 from prism_memory.metrics.state import (
     Queue,
@@ -24,6 +24,7 @@ from prism_memory.metrics.state import (
     state_of,
     totals,
 )
+from prism_memory.types import Scope
 
 __all__ = [
     "MEDIA_TYPE",
@@ -65,20 +66,27 @@ def connect() -> None:
         _module("counting").connect()
 
 
-def exposed(*, using: str, tenant: str | None = None) -> bytes:
+def exposed(*, using: str, scope: Scope | None = None, whole: bool = False) -> bytes:
     """Return all metrics in Prometheus' text format.
 
     Asks the database no longer than the settings say; see ``walking``.
 
     Args:
-        tenant: Of this one alone; of the whole installation when None.
+        scope: Of this tenant alone; of the whole installation when None.
+        whole: Read every tenant, however long it takes.
 
     Raises:
         Unsupported: prometheus-client is not installed.
+        ScopeDenied: The scope is below the tenant.
     """
     if not is_there():
         raise Unsupported(MISSING)
-    text: bytes = _module("exposition").exposed(using=using, tenant=tenant)
+    if scope is not None and scope.owner:
+        message = "Metrics are of a whole tenant, and so for who may act there."
+        raise ScopeDenied(message, field="scope")
+    tenant = None if scope is None else scope.tenant
+    made = _module("exposition").exposed(using=using, tenant=tenant, whole=whole)
+    text: bytes = made
     return text
 
 

@@ -47,7 +47,9 @@ RECALL_SECONDS: Final = _histogram(
     "recall_seconds", "What a recall took, its embedder included.", SECONDS, "strategy"
 )
 RECALL_ROWS: Final = _histogram("recall_rows", "Hits of a recall.", ROWS)
-REMEMBERED: Final = _counter("remembered_records", "Records that were written.", "tenant")
+REMEMBERED: Final = _counter(
+    "remembered_records", "Records that were written.", "tenant"
+)
 EMBEDDED: Final = _counter(
     "embedded_texts",
     "Texts that a drain worked on, by how it went: embedded, stale, refused, failed.",

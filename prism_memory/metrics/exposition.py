@@ -43,10 +43,10 @@ def register(registry: CollectorRegistry, *, database: bool = True) -> None:
         registry.register(DatabaseCollector())
 
 
-def exposed(*, using: str, tenant: str | None = None) -> bytes:
+def exposed(*, using: str, tenant: str | None, whole: bool) -> bytes:
     """Return the metrics, of one tenant or of all; see the package."""
     if tenant is None:
-        return _written([*_counted(), *gauges(walk.read(using=using))])
+        return _written([*_counted(), *gauges(walk.read(using=using, whole=whole))])
     found = spaces(using=using)
     ids = [space.id for space in found]
     states = {tenant: state_of(using=using, tenant=tenant, space_ids=ids)}

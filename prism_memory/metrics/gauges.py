@@ -54,8 +54,10 @@ def of_tenants(
 def of_spaces(spaces: list[SpaceHealth]) -> Iterator[GaugeMetricFamily]:
     """Yield how indexes are."""
     labels = ("alias", "space", "state")
-    healthy = {(s.alias, str(s.id), s.state): float(s.healthy) for s in spaces}
-    sizes = {(s.alias, str(s.id), s.state): float(s.index_bytes) for s in spaces}
+    healthy: Values = {(s.alias, str(s.id), s.state): float(s.healthy) for s in spaces}
+    sizes: Values = {
+        (s.alias, str(s.id), s.state): float(s.index_bytes) for s in spaces
+    }
     told = "1 where the vector index of a space is whole, or none is wished for."
     yield _family("index_healthy", told, healthy, *labels)
     yield _family("index_bytes", "Bytes of the vector index.", sizes, *labels)
@@ -82,9 +84,7 @@ def _of_queues(
         pending,
         *labels,
     )
-    yield _family(
-        "failed_embeddings", "Texts that were given up.", failed, *labels
-    )
+    yield _family("failed_embeddings", "Texts that were given up.", failed, *labels)
     yield _family(
         "pending_oldest_seconds", "Age of the oldest that waits.", oldest, *labels
     )
@@ -151,7 +151,7 @@ def _of_tables(sizes: list[Size]) -> Iterator[GaugeMetricFamily]:
     for size in sizes:
         told = "As PostgreSQL last estimated; nothing is counted."
         yield _family(ROWS[size.name], told, size.rows)
-    bytes_ = {(size.name,): float(size.bytes) for size in sizes}
+    bytes_: Values = {(size.name,): float(size.bytes) for size in sizes}
     yield _family("table_bytes", "Bytes with indexes and TOAST.", bytes_, "table")
 
 

@@ -54,9 +54,7 @@ def take_readings(*, using: str, at: dt.datetime) -> int:
             states[tenant] = state
         drop(using=using, tenant=tenant, at=at)
     summed = totals(states.values())
-    keep(
-        using=using, tenant=INSTALLATION, counts=summed, worst=_worst(states), at=at
-    )
+    keep(using=using, tenant=INSTALLATION, counts=summed, worst=_worst(states), at=at)
     return read
 
 

@@ -15,7 +15,7 @@ from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.indexing import index_name
-from prism_memory.indexing.spaces import Space
+from prism_memory.indexing.spaces import space_of
 from prism_memory.models import EmbeddingSpace, SpaceState
 from prism_memory.models.choices import IndexMode, ReviewWhyChoice
 
@@ -159,7 +159,7 @@ def spaces(*, using: str) -> list[SpaceHealth]:
     """Return the spaces that are in use, and how their indexes are. Two queries."""
     rows = EmbeddingSpace.objects.using(using).exclude(state=SpaceState.RETIRED)
     found = list(rows.order_by("alias", "id"))
-    names = {row.id: _index_of(row) for row in found}
+    names = {row.id: index_name(space_of(row)) for row in found}
     given = {"names": list(names.values())}
     states = {
         state["name"]: state
@@ -177,10 +177,6 @@ def _health(row: EmbeddingSpace, state: dict[str, Any] | None) -> SpaceHealth:
         healthy=not wanted if state is None else bool(state["valid"]),
         index_bytes=0 if state is None else state["bytes"],
     )
-
-
-def _index_of(row: EmbeddingSpace) -> str:
-    return index_name(Space(row.id, row.alias, row.identity, indexed=True))
 
 
 @dataclass(frozen=True)

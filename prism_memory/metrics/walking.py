@@ -8,6 +8,7 @@ kept.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -64,20 +65,27 @@ class Walk:
         self._whole_since: float | None = None
         self._kept: tuple[float, Overview] | None = None
 
-    def read(self, *, using: str) -> Overview:
+    def read(self, *, using: str, whole: bool = False) -> Overview:
         """Return what is known, read on first where that is old.
 
         A query for each tenant, for as long as the settings say, and three more.
+
+        Args:
+            whole: Read every tenant, however long it takes.
         """
         with self._lock:
-            now = time.monotonic()
-            if self._kept is None or now - self._kept[0] >= settings.METRICS_SECONDS:
-                self._kept = (now, self._overview(using, now))
-            return self._kept[1]
+            now, kept = time.monotonic(), self._kept
+            is_old = kept is None or now - kept[0] >= settings.METRICS_SECONDS
+            if whole:
+                self._names = None
+            if whole or kept is None or is_old:
+                seconds = math.inf if whole else settings.METRICS_READ_SECONDS
+                self._kept = kept = now, self._overview(using, now, seconds)
+            return kept[1]
 
-    def _overview(self, using: str, now: float) -> Overview:
+    def _overview(self, using: str, now: float, seconds: float) -> Overview:
         found = spaces(using=using)
-        self._read_on(using, [space.id for space in found], now)
+        self._read_on(using, [space.id for space in found], now, seconds)
         ended = time.monotonic()
         since = self._whole_since
         return Overview(
@@ -90,12 +98,16 @@ class Walk:
             read_seconds=ended - now,
         )
 
-    def _read_on(self, using: str, space_ids: list[int], now: float) -> None:
+    def _read_on(
+        self, using: str, space_ids: list[int], now: float, seconds: float
+    ) -> None:
         """Read tenants until all are read once, or the time is over."""
         names, self._names = self._names or self._begin(using, now), None
         for tenant in names:
-            self._keep(tenant, state_of(using=using, tenant=tenant, space_ids=space_ids))
-            if time.monotonic() - now >= settings.METRICS_READ_SECONDS:
+            self._keep(
+                tenant, state_of(using=using, tenant=tenant, space_ids=space_ids)
+            )
+            if time.monotonic() - now >= seconds:
                 self._names = names  # only here: after an error, all begins anew
                 return
         self._end()
