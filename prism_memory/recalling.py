@@ -41,7 +41,12 @@ T = TypeVar("T")
 SWITCHES: Final = 3
 """So often a recall begins anew as the space was switched while it looked."""
 
-WITHOUT_USE: Final[Mapping[str, Any]] = {"message_range": 0, "explain": False}
+WITHOUT_USE: Final[Mapping[str, Any]] = {
+    "message_range": 0,
+    "explain": False,
+    "max_bytes": None,
+    "max_tokens": None,
+}
 """Options whose answer several passes do not carry, and what leaves it out."""
 
 

@@ -33,6 +33,7 @@ from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
 from prism_memory.memory.sharing import Sharing
+from prism_memory.memory.sources import Sources
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
@@ -175,6 +176,11 @@ class Memory(
     def entities(self) -> Entities:
         """Who and what facts speak of: ``memory.entities()``, and its verbs."""
         return Entities(self)
+
+    @property
+    def sources(self) -> Sources:
+        """Documents: ``memory.sources.ingest(key, text)``, and its verbs."""
+        return Sources(self)
 
     def remember(
         self,
