@@ -158,6 +158,7 @@ RAW_SQL: Final = {
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
     "indexing.page_of_texts": "As indexing.claim: a rebuild makes all vectors anew.",
     "indexing.table_sizes": "Bytes of the table.",
+    "metrics.sizes": "Bytes and estimated rows of the table.",
     "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
     "integrity.locked": "Signatures of rows that an operator vouches for; shows none.",
     "integrity.rows": "Signatures of rows that were just read or written; shows none.",
@@ -283,6 +284,7 @@ def test_no_statement_on_records_is_written_outside_the_sql_files() -> None:
     }
     assert holders == {
         "checks.of_databases",  # the names of the tables whose columns it looks up
+        "metrics.gauges",  # names of the tables whose sizes are shown
         "types.erasures",  # under which name counts tell of records
     }
 
