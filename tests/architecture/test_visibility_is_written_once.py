@@ -46,6 +46,8 @@ THROUGH_THE_RULE: Final = {
     "governance.export.read",
     "governance.lines.writing",
     "lifecycle.share._hold_shareable",
+    "rag.identity._is_foreign",
+    "rag.retrieving.standing",
     "recall.adjacent.adjacent",
     "recall.candidates.entity._reach",
     "recall.candidates.statement.statement",
