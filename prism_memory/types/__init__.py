@@ -94,6 +94,13 @@ from prism_memory.types.retention import (
     Rules,
     ScopePreview,
 )
+from prism_memory.types.retrieval import (
+    Passage,
+    PassageProvenance,
+    Retrieval,
+    Retrieved,
+    TrustLabels,
+)
 from prism_memory.types.reviews import ReviewAction, Reviewed, ReviewItem, ReviewPage
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
@@ -244,6 +251,8 @@ __all__ = [
     "Options",
     "Origin",
     "Page",
+    "Passage",
+    "PassageProvenance",
     "Permission",
     "Preview",
     "Principal",
@@ -259,6 +268,8 @@ __all__ = [
     "RestoredVersion",
     "Retained",
     "RetiredSource",
+    "Retrieval",
+    "Retrieved",
     "ReviewAction",
     "ReviewDecision",
     "ReviewItem",
@@ -287,6 +298,7 @@ __all__ = [
     "TombstoneReason",
     "Trace",
     "Trust",
+    "TrustLabels",
     "Vector",
     "Verdict",
     "check_authorization",
