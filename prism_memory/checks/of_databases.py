@@ -159,6 +159,13 @@ def space_messages(using: str) -> Iterator[checks.CheckMessage]:
     except EmbedderMismatch as error:
         yield checks.Error(str(error), id="prism_memory.E026")
         return
+    if space is not None and space.situate not in {"", settings.SITUATE}:
+        yield checks.Warning(
+            f"Texts were indexed with SITUATE {space.situate}; what is written now is"
+            f" indexed with {settings.SITUATE}.",
+            hint="Run prism_memory_index rebuild.",
+            id="prism_memory.W034",
+        )
     if space is not None and space.indexed:
         yield from index_messages(using, space)
 

@@ -47,8 +47,10 @@ from prism_memory.indexing.spaces import (
     embedder_of,
     find_active,
     find_live,
+    is_situated_otherwise,
     known_space,
     live,
+    note_situate,
     space_of,
 )
 from prism_memory.indexing.switch import behind, reopen_space, switch_space
@@ -95,9 +97,11 @@ __all__ = [
     "in_host_transaction",
     "index_name",
     "index_state",
+    "is_situated_otherwise",
     "is_waiting",
     "known_space",
     "live",
+    "note_situate",
     "pending",
     "pending_of_tenant",
     "rebuild",

@@ -7,6 +7,7 @@ that stand answer until theirs is made. What has no vector yet is the drain's.
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -176,7 +177,8 @@ def _write(
     given = {
         **queue.place,
         "record_ids": [row["record_id"] for row in rows],
-        "sha256s": [row["sha256"] for row in rows],
+        "sha256s": [hashlib.sha256(row["text"].encode()).digest() for row in rows],
+        "old_sha256s": [row["sha256"] for row in rows],
         "vectors": [vector_text(vector) for vector in vectors],
     }
     return queries.execute(queue.using, named("indexing")["rewrite_vectors"], given)

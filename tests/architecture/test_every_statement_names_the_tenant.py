@@ -303,6 +303,9 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
         at=at,
     )
     return {
+        "resituate": lambda: lifecycle.resituate(
+            using="default", tenant=TENANT, actor=SYSTEM, at=at, whole=True
+        ),
         "remember": lambda: lifecycle.remember(
             **own, actor=SYSTEM, rows=rows, embedder="default", at=at
         ),
@@ -425,7 +428,9 @@ NO_TENANTS_ROWS: Final = {
     "in_host_transaction",
     "index_name",
     "index_state",
+    "is_situated_otherwise",
     "known_space",
+    "note_situate",
     "live",
     "space_of",
     "refuse_while_built",
