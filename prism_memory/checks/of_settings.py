@@ -107,6 +107,8 @@ def out_of_bounds() -> Iterator[checks.CheckMessage]:
 
 def of_its_type(value: object, setting: Setting[Any]) -> bool:
     default = setting.default
+    if setting.name == "VECTOR_INDEX" and isinstance(value, Mapping):
+        return True
     if isinstance(default, bool):
         return isinstance(value, bool)
     if isinstance(default, int | float):

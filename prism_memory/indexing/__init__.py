@@ -2,6 +2,15 @@
 
 from prism_memory.indexing.calibrate import calibrate
 from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
+from prism_memory.indexing.copies import (
+    Copied,
+    copy,
+    count_copies,
+    count_gone,
+    forget_index,
+    reconcile,
+    tell_removed,
+)
 from prism_memory.indexing.costs import Calibration, Measured
 from prism_memory.indexing.drain import Drained, drain
 from prism_memory.indexing.enqueue import enqueue_missing
@@ -39,6 +48,7 @@ from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 __all__ = [
     "EF_CONSTRUCTION",
     "Calibration",
+    "Copied",
     "Done",
     "Drained",
     "Held",
@@ -54,11 +64,15 @@ __all__ = [
     "active",
     "back_off_seconds",
     "calibrate",
+    "copy",
+    "count_copies",
+    "count_gone",
     "create_index",
     "drain",
     "drop_index",
     "enqueue_missing",
     "find_active",
+    "forget_index",
     "held",
     "in_host_transaction",
     "index_name",
@@ -69,10 +83,12 @@ __all__ = [
     "pending_of_tenant",
     "rebuild",
     "rebuild_page",
+    "reconcile",
     "recount",
     "refuse_while_built",
     "retry_failed",
     "table_sizes",
+    "tell_removed",
     "tenants",
     "waiting",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -21,7 +21,7 @@ from prism_memory.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from prism_memory.indexing import claims
+from prism_memory.indexing import claims, copies
 from prism_memory.indexing.claims import Claimed, Queue, Returned
 from prism_memory.indexing.spaces import Space
 from prism_memory.types import Vector
@@ -41,6 +41,7 @@ class Drained:
         refused: Texts that the embedder refused; each waits for its next try.
         failed: Texts given up: refused, or lost by a worker, as often as it may be.
         outage: Why the drain stopped early, or empty.
+        behind: Why the external index was not told all, or empty.
     """
 
     embedded: int = 0
@@ -48,6 +49,7 @@ class Drained:
     refused: int = 0
     failed: int = 0
     outage: str = ""
+    behind: str = ""
 
     def __add__(self, other: Drained) -> Drained:
         return Drained(
@@ -56,6 +58,7 @@ class Drained:
             self.refused + other.refused,
             self.failed + other.failed,
             other.outage or self.outage,
+            other.behind or self.behind,
         )
 
 
@@ -95,8 +98,9 @@ def drain(
 ) -> Drained:
     """Embed what waits in ``space`` for one tenant, until nothing is left to claim.
 
-    Calls the embedder, so it must not run inside a transaction. Whatever the embedder
-    raises, no text stays claimed.
+    Calls the embedder, and then the external index of vectors, if there is one; so it
+    must not run inside a transaction. Whatever the embedder raises, no text stays
+    claimed.
 
     Args:
         batch: Texts of one claim; a text that was tried before is claimed alone.
@@ -108,10 +112,24 @@ def drain(
         Aborted: ``embed`` was cancelled; what it had not done waits again, at once.
         Misconfigured: The embedder cannot work; all waits again, after a pause.
     """
-    started = time.monotonic()
+    end = None if max_seconds is None else time.monotonic() + max_seconds
     queue = Queue(using, tenant, space)
+    done = _embed_all(queue, embed, batch, record_ids, end, progress)
+    left = None if end is None else max(0.0, end - time.monotonic())
+    told = copies.copy(using=using, tenant=tenant, space=space, max_seconds=left)
+    return replace(done, behind=told.outage)
+
+
+def _embed_all(
+    queue: Queue,
+    embed: Embed,
+    batch: int,
+    record_ids: Collection[uuid.UUID] | None,
+    end: float | None,
+    progress: Callable[[Drained], None] | None,
+) -> Drained:
     done = Drained()
-    while max_seconds is None or time.monotonic() - started < max_seconds:
+    while end is None or time.monotonic() < end:
         claimed = claims.claim(queue, batch, record_ids)
         if not claimed:
             break

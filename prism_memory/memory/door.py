@@ -423,7 +423,7 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
         return Recalling(self.using, self.embedder, self.actor, self._asker())
 
     def _embedder(self) -> backends.Embedder | None:
-        if not settings.EMBEDDERS:
+        if not backends.are_vectors_used():
             return None
         return backends.get_embedder(self.embedder)
 

@@ -200,8 +200,8 @@ class Recalling:
             return ask(self._providers(asked, fresh=True))
 
     def _providers(self, asked: Request, *, fresh: bool = False) -> Providers:
-        helpers: dict[str, Any] = {}
-        if settings.EMBEDDERS:
+        helpers: dict[str, Any] = {"without_vectors": settings.VECTOR_INDEX == "none"}
+        if backends.are_vectors_used():
             embedder = backends.get_embedder(self.embedder)
             helpers["leg"] = self._leg(embedder, fresh=fresh)
             helpers["embed"] = partial(embed_queries, embedder)

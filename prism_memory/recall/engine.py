@@ -107,12 +107,18 @@ def recall(
     reasons = (degraded, unembedded, withheld, chosen.reason)
     answer = Recalled(
         hits,
-        strategy=found.strategy,
+        strategy=strategy_of(found, providers),
         degraded="; ".join(filter(None, reasons)),
         bounded=found.bounded,
         timings_ms=clock.timings,
     )
     return search.told(answer)
+
+
+def strategy_of(found: Found, providers: Providers) -> str:
+    """Return how the vector leg looked; ``text`` where the host wants words alone."""
+    by_words = providers.without_vectors and "text" in found.legs
+    return "text" if by_words else found.strategy
 
 
 def _after(reader: Reader, milliseconds: float) -> Reader:

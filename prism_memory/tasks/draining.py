@@ -26,6 +26,8 @@ DRAIN_SECONDS: Final = 300.0
 @shared_task(name="prism_memory.drain", acks_late=True, ignore_result=True)
 def drain(*, tenant: str, using: str, alias: str, **kwargs: Any) -> None:
     """Embed what waits for one tenant."""
+    if not backends.are_vectors_used():
+        return
     embedder = backends.get_embedder(alias)
     space = indexing.active(using=using, alias=alias, identity=embedder.identity)
     done = indexing.drain(
@@ -36,6 +38,8 @@ def drain(*, tenant: str, using: str, alias: str, **kwargs: Any) -> None:
         batch=settings.EMBED_BATCH,
         max_seconds=DRAIN_SECONDS,
     )
+    if done.behind:
+        logger.warning("The external index of vectors lags behind: %s", done.behind)
     if done.outage:
         logger.warning("Indexing stopped early: %s", done.outage)
     elif indexing.is_waiting(using=using, space=space, tenant=tenant):
@@ -46,7 +50,7 @@ def drain(*, tenant: str, using: str, alias: str, **kwargs: Any) -> None:
 def sweep(**kwargs: Any) -> None:
     """Start a drain for every tenant that has something to embed, by any embedder."""
     using = settings.DATABASE
-    for alias in settings.EMBEDDERS:
+    for alias in settings.EMBEDDERS if backends.are_vectors_used() else ():
         space = indexing.find_active(using=using, alias=alias)
         if space is not None:
             for tenant in indexing.waiting(using=using, space=space):
@@ -65,7 +69,7 @@ def wake_up(tenant: str, using: str, alias: str) -> Message:
 
 def on_indexing_wanted(*, tenant: str, using: str, alias: str, **kwargs: Any) -> None:
     """Wake a worker; with eager Celery, be the worker."""
-    if not settings.WAKE:
+    if not (settings.WAKE and backends.are_vectors_used()):
         return
     if current_app.conf.task_always_eager:
         drain.apply(kwargs={"tenant": tenant, "using": using, "alias": alias})

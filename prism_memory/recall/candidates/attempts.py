@@ -93,7 +93,8 @@ def first_attempt(
     is left, always: else the same question would be scored by what was asked before.
     """
     asked = tuple(name for name in legs if name != "vector" or leg.vector is not None)
-    by_index = leg.indexed and reader.ids is None
+    may_use_index = leg.indexed and settings.VECTOR_INDEX != "exact"
+    by_index = may_use_index and reader.ids is None
     plan = Plan(
         asked,
         index=known.large and by_index and "vector" in asked,
