@@ -32,11 +32,11 @@ from prism_memory.memory.gating import Gating
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
-from prism_memory.memory.recalling import Recalling
 from prism_memory.memory.sharing import Sharing
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
+from prism_memory.recalling import Recalling
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     Actor,

@@ -1,4 +1,4 @@
-"""What a memory's reading verbs share: who asks, and who helps."""
+"""From a question to an answer: who asks, and who helps. Memory and rag ask by it."""
 
 from __future__ import annotations
 
