@@ -14,6 +14,7 @@ from prism_memory import backends, indexing, recall
 from prism_memory.conf import settings
 from prism_memory.errors import EmbedderMismatch, Invalid
 from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
+from prism_memory.recall.candidates import external_of
 from prism_memory.recall.choosing import still_visible
 from prism_memory.recall.clock import Clock
 from prism_memory.recall.options import (
@@ -227,7 +228,9 @@ class Recalling:
         )
         if space is None:
             return None
-        return VectorLeg(space.id, space.identity.dimensions, space.indexed)
+        external = external_of(tenant=self.asker.scope.tenant, space_id=space.id)
+        width = space.identity.dimensions
+        return VectorLeg(space.id, width, space.indexed, external=external)
 
 
 def wider(asked: int, hops: int) -> int:

@@ -162,7 +162,7 @@ def reconcile(*, using: str, tenant: str, space: Space) -> int:
         (row,) = copies.run(
             "drop_copies", after=after, after_space=after_space, rows=PAGE_ROWS
         )
-        off += row["dropped"]
+        off += int(row["dropped"])
         if row["last"] is None:
             return off
         after, after_space = row["last"], row["last_space"]
@@ -178,7 +178,7 @@ def enlist(copies: Copies) -> int:
         (row,) = copies.run("enlist_copies", after=after, rows=PAGE_ROWS)
         if row["last"] is None:
             break
-        after, made = row["last"], made + row["made"]
+        after, made = row["last"], made + int(row["made"])
     copies.change("complete_copies")
     return made
 

@@ -104,7 +104,7 @@ def recall(
     hits = pack(chosen, pool, reader.scope.tenant)
     unembedded = UNEMBEDDED if pool.unembedded or found.waiting else ""
     withheld = WITHHELD if found.withheld else ""
-    reasons = (degraded, unembedded, withheld, chosen.reason)
+    reasons = (degraded, found.lost, unembedded, withheld, chosen.reason)
     answer = Recalled(
         hits,
         strategy=strategy_of(found, providers),
@@ -157,7 +157,9 @@ class Search:
             answers.append(found)
         bounded = any(found.bounded for found in answers)
         withheld = sum(found.withheld for found in answers)
-        return pool, replace(answers[0], bounded=bounded, withheld=withheld)
+        lost = next((found.lost for found in answers if found.lost), "")
+        first = replace(answers[0], bounded=bounded, withheld=withheld, lost=lost)
+        return pool, first
 
     def is_short(self, found: Found) -> bool:
         """Tell whether a page is short for what was withheld, and more may be there."""
