@@ -272,6 +272,28 @@ class Settings:
     )
 
     TOP_K = Setting(5, help="Hits of one recall.", minimum=0, maximum=32, limit=True)
+    CANDIDATES = Setting(
+        20,
+        help="Candidates that each leg of a retrieval is asked for, never fewer than"
+        " its hits.",
+        minimum=1,
+        maximum=128,
+        limit=True,
+    )
+    RESULT_BYTES = Setting(
+        65_536,
+        help="Bytes of UTF-8, words and metadata, of what one retrieval returns.",
+        minimum=1,
+        maximum=524_288,
+        limit=True,
+    )
+    CONTEXT_TOKENS = Setting(
+        2_000,
+        help="Tokens, characters / 4, of what one retrieval returns.",
+        minimum=1,
+        maximum=8_000,
+        limit=True,
+    )
     MESSAGE_RANGE = Setting(
         0, help="Neighbours shown beside a hit.", minimum=0, maximum=4, limit=True
     )
@@ -487,6 +509,44 @@ class Settings:
     TRACE_DAYS = Setting(
         30, help="Days that a trace is kept.", minimum=1, maximum=3_650
     )
+    METRICS_TOKEN: Setting[str] = Setting(
+        "",
+        help="Bearer token, 16 characters or more, by which a scraper sees the metrics"
+        " of the whole installation; empty: nobody does.",
+    )
+    METRICS_TENANTS = Setting(
+        default=False,
+        help="Name the tenant in the labels of metrics; one series for each, so where"
+        " they are few.",
+    )
+    METRICS_SECONDS = Setting(
+        10.0,
+        help="How long what was read of the database for metrics stands.",
+        minimum=0,
+        maximum=3_600,
+    )
+    METRICS_READ_SECONDS = Setting(
+        1.0,
+        help="Longest that one scrape reads on from tenant to tenant; the next goes on"
+        " there.",
+        minimum=0.01,
+        maximum=60,
+    )
+    SPANS = Setting(
+        "on",
+        help="Make OpenTelemetry spans where its API is installed; off: none.",
+        choices=("on", "off"),
+    )
+    SPAN_SALT: Setting[str] = Setting(
+        "",
+        help="Key of the hashes that stand for tenants and scopes in spans; empty: made"
+        " from SECRET_KEY.",
+    )
+    TRACER: Setting[str] = Setting(
+        "",
+        help="Dotted path of f() -> an OpenTelemetry Tracer that makes the spans;"
+        " empty: the one of the process.",
+    )
     API_AUTHENTICATION: Setting[tuple[str, ...]] = Setting(
         ("prism_memory.api.auth.AccessKeyAuthentication",),
         help="REST framework authentication classes of the API.",
@@ -519,6 +579,9 @@ class Limits:
     """
 
     top_k: int
+    candidates: int
+    result_bytes: int
+    context_tokens: int
     message_range: int
     embed_batch: int
     text_characters: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import uuid
@@ -17,6 +18,7 @@ from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
 from prism_memory.recall.candidates import external_of
 from prism_memory.recall.choosing import still_visible
 from prism_memory.recall.clock import Clock
+from prism_memory.recall.measuring import measured
 from prism_memory.recall.options import (
     alias,
     limit,
@@ -37,7 +39,15 @@ from prism_memory.types import (
 
 T = TypeVar("T")
 
-WITHOUT_USE: Final[Mapping[str, Any]] = {"message_range": 0, "explain": False}
+SWITCHES: Final = 3
+"""So often a recall begins anew as the space was switched while it looked."""
+
+WITHOUT_USE: Final[Mapping[str, Any]] = {
+    "message_range": 0,
+    "explain": False,
+    "max_bytes": None,
+    "max_tokens": None,
+}
 """Options whose answer several passes do not carry, and what leaves it out."""
 
 
@@ -69,16 +79,18 @@ class Recalling:
         Args:
             told: Of how it was asked, beside the options.
         """
-        found = self._with_providers(
-            lambda providers: recall.recall(
-                using=self.using,
-                reader=asked.reader,
-                question=asked.question,
-                providers=providers,
-                shared=asked.shared,
-            ),
-            asked,
-        )
+        with measured(self.using, asked.reader.scope.tenant) as told_of:
+            found = self._with_providers(
+                lambda providers: recall.recall(
+                    using=self.using,
+                    reader=asked.reader,
+                    question=asked.question,
+                    providers=providers,
+                    shared=asked.shared,
+                ),
+                asked,
+            )
+            told_of(found)
         return replace(found, trace_id=self._announce(asked, found, **told))
 
     def deep_recall(
@@ -194,18 +206,16 @@ class Recalling:
         )
 
     def _with_providers(self, ask: Callable[[Providers], T], asked: Request) -> T:
-        """Call with who helps; once more where another process changed the space."""
-        try:
-            return ask(self._providers(asked))
-        except EmbedderMismatch:
-            return ask(self._providers(asked, fresh=True))
+        """Call with who helps; anew where another process switched the space."""
+        for fresh in (False, *(True,) * SWITCHES):
+            with contextlib.suppress(EmbedderMismatch):
+                return ask(self._providers(asked, fresh=fresh))
+        return ask(self._providers(asked, fresh=True))
 
     def _providers(self, asked: Request, *, fresh: bool = False) -> Providers:
         helpers: dict[str, Any] = {"without_vectors": settings.VECTOR_INDEX == "none"}
         if backends.are_vectors_used():
-            embedder = backends.get_embedder(self.embedder)
-            helpers["leg"] = self._leg(embedder, fresh=fresh)
-            helpers["embed"] = partial(embed_queries, embedder)
+            helpers |= self._space(fresh=fresh)
         if asked.question.is_varied and asked.transformer:
             transformer = backends.get_transformer(asked.transformer)
             helpers["transformer"] = backends.CheckedTransformer(transformer)
@@ -217,20 +227,18 @@ class Recalling:
             mask=self.asker.redaction.mask,
         )
 
-    def _leg(
-        self, embedder: backends.Embedder, *, fresh: bool = False
-    ) -> VectorLeg | None:
-        space = indexing.known_space(
-            using=self.using,
-            alias=self.embedder,
-            identity=embedder.identity,
-            fresh=fresh,
-        )
+    def _space(self, *, fresh: bool) -> dict[str, Any]:
+        """Return where to look, and what embeds for it: the one goes by the other."""
+        space = indexing.known_space(using=self.using, alias=self.embedder, fresh=fresh)
         if space is None:
-            return None
+            embedder = backends.get_embedder(self.embedder)
+            return {"embed": partial(embed_queries, embedder)}
         external = external_of(tenant=self.asker.scope.tenant, space_id=space.id)
         width = space.identity.dimensions
-        return VectorLeg(space.id, width, space.indexed, external=external)
+        return {
+            "leg": VectorLeg(space.id, width, space.indexed, external=external),
+            "embed": partial(embed_queries, indexing.embedder_of(space)),
+        }
 
 
 def wider(asked: int, hops: int) -> int:

@@ -10,15 +10,18 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from psycopg.errors import UniqueViolation
 
+from prism_memory import signals
 from prism_memory.db.tenancy import acting_for, for_tenant
 from prism_memory.errors import Conflict, NotVisible
 from prism_memory.models import Run
 from prism_memory.models.choices import RunState
+from prism_memory.spans import hashed, of_the_past
 from prism_memory.types import Actor
 
 
@@ -153,7 +156,18 @@ def finish(
         error: What went wrong and where; no text content.
     """
     changes = {"state": state, "error": error, "finished_at": at, "heartbeat_at": at}
-    _update(run, using, changes)
+    if _update(run, using, changes):
+        transaction.on_commit(partial(_tell, run, using), using=using, robust=True)
+
+
+def _tell(run: Run, using: str) -> None:
+    """Tell of work that ended: a span over the whole of it, and the signal."""
+    numbers = {name: n for name, n in run.counts.items() if isinstance(n, int | float)}
+    told = {"tenant": hashed(run.tenant), "kind": run.kind, "state": str(run.state)}
+    if run.finished_at is not None:
+        span = {**numbers, **told}
+        of_the_past("run", span, start=run.started_at, end=run.finished_at)
+    signals.run_ended.send_robust(sender=Run, using=using, run=run)
 
 
 def _update(run: Run, using: str, changes: Mapping[str, Any]) -> bool:

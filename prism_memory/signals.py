@@ -47,3 +47,19 @@ export_wanted = Signal()
 
 resolving_wanted = Signal()
 """Names of entities wait to be compared. Arguments: ``using``, ``tenant``."""
+
+recall_ended = Signal()
+"""A recall answered or failed. Arguments: ``using``, ``tenant``, ``strategy``,
+``seconds``, ``rows``, ``degraded`` (a truth), ``error`` (the code of the error, or
+empty). Sent only where somebody listens."""
+
+drained = Signal()
+"""A drain ended. Arguments: ``using``, ``tenant``, ``alias``, ``done`` (an
+``indexing.Drained``), ``seconds``."""
+
+run_ended = Signal()
+"""Long work ended. Arguments: ``using``, ``run`` (a ``models.Run``)."""
+
+task_ended = Signal()
+"""A background task of this app ended. Arguments: ``task`` (its name), ``state``
+(``success`` or ``failure``), ``seconds``."""

@@ -1,5 +1,6 @@
 """Keep the vectors true: spaces, the queue, the index."""
 
+from prism_memory.indexing.at_once import embed_now
 from prism_memory.indexing.calibrate import calibrate
 from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
 from prism_memory.indexing.copies import (
@@ -42,7 +43,16 @@ from prism_memory.indexing.rebuild import (
     rebuild_page,
 )
 from prism_memory.indexing.sizes import table_sizes
-from prism_memory.indexing.spaces import Space, active, find_active, known_space
+from prism_memory.indexing.spaces import (
+    Space,
+    active,
+    embedder_of,
+    find_active,
+    find_live,
+    known_space,
+    live,
+    space_of,
+)
 from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 
 __all__ = [
@@ -70,8 +80,11 @@ __all__ = [
     "create_index",
     "drain",
     "drop_index",
+    "embed_now",
+    "embedder_of",
     "enqueue_missing",
     "find_active",
+    "find_live",
     "forget_index",
     "held",
     "in_host_transaction",
@@ -79,6 +92,7 @@ __all__ = [
     "index_state",
     "is_waiting",
     "known_space",
+    "live",
     "pending",
     "pending_of_tenant",
     "rebuild",
@@ -87,6 +101,7 @@ __all__ = [
     "recount",
     "refuse_while_built",
     "retry_failed",
+    "space_of",
     "table_sizes",
     "tell_removed",
     "tenants",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from prism_memory.db import queries
@@ -35,8 +35,8 @@ def is_waiting(*, using: str, space: Space, tenant: str) -> bool:
     return bool(row["waiting"]) or is_behind(using=using, tenant=tenant, space=space)
 
 
-def waiting(*, using: str, space: Space) -> Iterator[str]:
-    """Yield the tenants that have texts to embed now. One query each."""
-    for tenant in tenants(using=using):
-        if is_waiting(using=using, space=space, tenant=tenant):
+def waiting(*, using: str, spaces: Collection[Space]) -> Iterator[str]:
+    """Yield the tenants that have texts to embed now. One query a tenant and space."""
+    for tenant in tenants(using=using) if spaces else ():
+        if any(is_waiting(using=using, space=one, tenant=tenant) for one in spaces):
             yield tenant

@@ -15,35 +15,53 @@ from celery import current_app, shared_task
 
 from prism_memory import backends, indexing
 from prism_memory.conf import settings
+from prism_memory.models import SpaceState
 from prism_memory.tasks.sending import Message, sender
 
 logger = logging.getLogger("prism_memory")
 
 DRAIN_SECONDS: Final = 300.0
 """A drain that has worked so long makes room for other tenants and comes again."""
+BUILDING_SECONDS: Final = 60.0
+"""Likewise in a space that is being built: the one that answers waits behind it."""
 
 
 @shared_task(name="prism_memory.drain", acks_late=True, ignore_result=True)
 def drain(*, tenant: str, using: str, alias: str, **kwargs: Any) -> None:
-    """Embed what waits for one tenant."""
+    """Embed what waits for one tenant, in each space that is written to."""
     if not backends.are_vectors_used():
         return
-    embedder = backends.get_embedder(alias)
-    space = indexing.active(using=using, alias=alias, identity=embedder.identity)
+    # What is being built first: once it answers, it shall lack nothing that stands in
+    # the one before it.
+    more = [
+        drain_space(tenant=tenant, using=using, space=space)
+        for space in reversed(indexing.live(using=using, alias=alias))
+    ]
+    if any(more):
+        wake_up(tenant, using, alias).send()
+
+
+def drain_space(*, tenant: str, using: str, space: indexing.Space) -> bool:
+    """Embed what waits in one space; tell whether more does."""
+    seconds = DRAIN_SECONDS
+    if space.state == SpaceState.BUILDING:
+        seconds = BUILDING_SECONDS
+    embedder = indexing.embedder_of(space)
     done = indexing.drain(
         using=using,
         tenant=tenant,
         space=space,
         embed=partial(backends.embed, embedder, role="passage"),
         batch=settings.EMBED_BATCH,
-        max_seconds=DRAIN_SECONDS,
+        max_seconds=seconds,
     )
     if done.behind:
         logger.warning("The external index of vectors lags behind: %s", done.behind)
     if done.outage:
         logger.warning("Indexing stopped early: %s", done.outage)
-    elif indexing.is_waiting(using=using, space=space, tenant=tenant):
-        wake_up(tenant, using, alias).send()
+    if done.outage or done.behind:
+        return False  # the next sweep tries again
+    return indexing.is_waiting(using=using, space=space, tenant=tenant)
 
 
 @shared_task(name="prism_memory.sweep", ignore_result=True)
@@ -51,10 +69,9 @@ def sweep(**kwargs: Any) -> None:
     """Start a drain for every tenant that has something to embed, by any embedder."""
     using = settings.DATABASE
     for alias in settings.EMBEDDERS if backends.are_vectors_used() else ():
-        space = indexing.find_active(using=using, alias=alias)
-        if space is not None:
-            for tenant in indexing.waiting(using=using, space=space):
-                wake_up(tenant, using, alias).send()
+        spaces = indexing.find_live(using=using, alias=alias)
+        for tenant in indexing.waiting(using=using, spaces=spaces):
+            wake_up(tenant, using, alias).send()
 
 
 def wake_up(tenant: str, using: str, alias: str) -> Message:

@@ -23,8 +23,8 @@ REBUILD_SECONDS: Final = 300.0
 @shared_task(name="prism_memory.rebuild", acks_late=True, ignore_result=True)
 def rebuild(*, using: str, tenant: str, alias: str, **kwargs: Any) -> None:
     """Embed all of a tenant anew; another message goes on where this one stops."""
-    embedder = backends.get_embedder(alias)
-    space = indexing.active(using=using, alias=alias, identity=embedder.identity)
+    space = indexing.active(using=using, alias=alias)
+    embedder = indexing.embedder_of(space)
     try:
         done = indexing.rebuild(
             using=using,

@@ -24,11 +24,12 @@ def resolve_entities(*, tenant: str, using: str, **kwargs: Any) -> None:
     if not is_wanted():
         return
     alias = settings.EMBEDDER
-    embedder = backends.get_embedder(alias)
+    space = indexing.active(using=using, alias=alias)
+    embedder = indexing.embedder_of(space)
     done = resolve(
         using=using,
         tenant=tenant,
-        space=indexing.active(using=using, alias=alias, identity=embedder.identity),
+        space=space,
         embed=partial(backends.embed, embedder, role="passage"),
         at=timezone.now(),
         batch=settings.EMBED_BATCH,

@@ -41,6 +41,7 @@ from prism_memory.types import (
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
 from tests.governance.stored import storages
+from tests.indexes import WATCHED, chosen
 
 pytestmark = pytest.mark.django_db
 
@@ -115,6 +116,12 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "recall, shared": lambda: make_memory(memory.scope.beside("t")).recall(
             "tea", share_from_parent_thread_id=shared(memory, record_id).scope.thread
         ),
+        "set_current_generation": lambda: memory.set_current_generation(1),
+        "generations": memory.generations,
+        "aset_current_generation": lambda: async_to_sync(
+            memory.aset_current_generation
+        )(1),
+        "agenerations": lambda: async_to_sync(memory.agenerations)(),
         "ashare_with": lambda: async_to_sync(memory.ashare_with)("t", [record_id]),
         "arevoke_share": lambda: async_to_sync(memory.arevoke_share)("t"),
         "ashares": lambda: async_to_sync(memory.ashares)(),
@@ -326,6 +333,9 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
             **sharing, ids=[remember_one("cake")]
         ),
         "revoke_share": lambda: lifecycle.revoke_share(**sharing),
+        "set_current_generation": lambda: lifecycle.set_current_generation(
+            **own, actor=SYSTEM, generation=1, at=at
+        ),
         "restore": lambda: lifecycle.restore(
             **own, actor=SYSTEM, rows=back, embedder="default", at=at
         ),
@@ -409,11 +419,15 @@ NO_TENANTS_ROWS: Final = {
     "back_off_seconds",
     "create_index",
     "drop_index",
+    "embedder_of",
     "find_active",
+    "find_live",
     "in_host_transaction",
     "index_name",
     "index_state",
     "known_space",
+    "live",
+    "space_of",
     "refuse_while_built",
     "table_sizes",
     "tenants",
@@ -436,8 +450,16 @@ def indexing_calls() -> Calls:
         "pending_of_tenant": lambda: indexing.pending_of_tenant(**own),
         "held": lambda: indexing.held(**own),
         "is_waiting": lambda: indexing.is_waiting(**own),
-        "waiting": lambda: [*indexing.waiting(using="default", space=space)],
+        "waiting": lambda: [*indexing.waiting(using="default", spaces=[space])],
         "drain": lambda: indexing.drain(**own, embed=embed, batch=1),
+        "embed_now": lambda: indexing.embed_now(
+            using="default",
+            tenant=TENANT,
+            spaces=[space],
+            record_ids=[uuid.uuid4()],
+            batch=1,
+            max_seconds=1,
+        ),
         "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),
@@ -448,10 +470,36 @@ def indexing_calls() -> Calls:
     }
 
 
+def copying_calls() -> Calls:
+    """What is done for an external index, with one."""
+    identity = backends.get_embedder().identity
+    space = indexing.active(using="default", alias="default", identity=identity)
+    own: dict[str, Any] = {"using": "default", "tenant": TENANT}
+
+    def with_index(call: Callable[[], object]) -> Callable[[], object]:
+        def asked() -> object:
+            with chosen(WATCHED):
+                remember_one(wait=True)
+                make_memory().recall("tea")
+                return call()
+
+        return asked
+
+    calls: Calls = {
+        "copy": lambda: indexing.copy(**own, space=space),
+        "reconcile": lambda: indexing.reconcile(**own, space=space),
+        "tell_removed": lambda: indexing.tell_removed(**own),
+        "count_copies": lambda: indexing.count_copies(**own),
+        "count_gone": lambda: indexing.count_gone(**own),
+        "forget_index": lambda: indexing.forget_index(**own, index="watched"),
+    }
+    return {name: with_index(call) for name, call in calls.items()}
+
+
 def test_the_queue_is_worked_tenant_by_tenant() -> None:
     """B22: work that spans tenants lists them first."""
     remember_one("tea")
-    calls = indexing_calls()
+    calls = {**indexing_calls(), **copying_calls()}
     assert not exercised(indexing, calls, NO_TENANTS_ROWS | MEASURED)
     watch(calls)
 

@@ -97,6 +97,7 @@ AROUND_THE_RULE: Final = {
     "lifecycle.consent._write": "Changes a row that its verb has locked.",
     "lifecycle.correct._rewrite": "As consent._write.",
     "lifecycle.quarantine.set_gate": "As consent._write.",
+    "lifecycle.generations._counted": "Counts each generation; shows no row.",
     "lifecycle.governed._rows": "A verb takes one row of exactly its own scope.",
     "lifecycle.governed.any_held": "Whether a hold keeps such rows.",
     "models.base.TenantModel.delete": "One row by its own key, whatever the table.",

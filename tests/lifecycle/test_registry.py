@@ -18,7 +18,7 @@ from prism_memory.lifecycle.registry import (
     WithSource,
     tables_of_record,
 )
-from prism_memory.models import Fact, LegalHold, Record
+from prism_memory.models import Fact, LegalHold, Record, VectorCopy
 from tests.factories import NOON, make_edge, make_memory, make_record
 from tests.governed import make_governed
 from tests.tables import counts
