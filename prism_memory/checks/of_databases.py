@@ -37,6 +37,7 @@ SCOPED: Final = {
     "prism_memory_lineageedge": ("tenant",),
     "prism_memory_tombstone": ("tenant", "scope_id"),
     "prism_memory_run": ("tenant",),
+    "prism_memory_reading": ("tenant",),
     "prism_memory_auditevent": ("tenant",),
     "prism_memory_auditseal": ("tenant",),
     "prism_memory_manifestblock": ("tenant",),
@@ -171,7 +172,7 @@ def backend_messages(alias: str, error: Misconfigured) -> Iterator[checks.CheckM
             f"The vectors of {alias!r} are those of EMBEDDERS[{space.entry!r}], which"
             f" there is not. {error}",
             hint="Put the entry back, or give the alias's own the same embedder.",
-            id="prism_memory.E027",
+            id="prism_memory.E033",
         )
 
 

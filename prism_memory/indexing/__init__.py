@@ -1,8 +1,11 @@
 """Keep the vectors true: spaces, the queue, the index."""
 
+from prism_memory.indexing.agreement import Agreement
 from prism_memory.indexing.at_once import embed_now
+from prism_memory.indexing.building import build_space
 from prism_memory.indexing.calibrate import calibrate
 from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
+from prism_memory.indexing.compare import compare_spaces
 from prism_memory.indexing.copies import (
     Copied,
     copy,
@@ -14,7 +17,9 @@ from prism_memory.indexing.copies import (
 )
 from prism_memory.indexing.costs import Calibration, Measured
 from prism_memory.indexing.drain import Drained, drain
-from prism_memory.indexing.enqueue import enqueue_missing
+from prism_memory.indexing.drop_space import drop_space
+from prism_memory.indexing.enqueue import enqueue_missing, requeue_stale
+from prism_memory.indexing.fill import Filled, FilledPage, fill, fill_page
 from prism_memory.indexing.hnsw import (
     EF_CONSTRUCTION,
     IndexState,
@@ -53,14 +58,18 @@ from prism_memory.indexing.spaces import (
     live,
     space_of,
 )
+from prism_memory.indexing.switch import behind, reopen_space, switch_space
 from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 
 __all__ = [
     "EF_CONSTRUCTION",
+    "Agreement",
     "Calibration",
     "Copied",
     "Done",
     "Drained",
+    "Filled",
+    "FilledPage",
     "Held",
     "IndexState",
     "Indexed",
@@ -73,16 +82,22 @@ __all__ = [
     "Space",
     "active",
     "back_off_seconds",
+    "behind",
+    "build_space",
     "calibrate",
+    "compare_spaces",
     "copy",
     "count_copies",
     "count_gone",
     "create_index",
     "drain",
     "drop_index",
+    "drop_space",
     "embed_now",
     "embedder_of",
     "enqueue_missing",
+    "fill",
+    "fill_page",
     "find_active",
     "find_live",
     "forget_index",
@@ -100,8 +115,11 @@ __all__ = [
     "reconcile",
     "recount",
     "refuse_while_built",
+    "reopen_space",
+    "requeue_stale",
     "retry_failed",
     "space_of",
+    "switch_space",
     "table_sizes",
     "tell_removed",
     "tenants",

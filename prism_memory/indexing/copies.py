@@ -204,6 +204,12 @@ def forget_index(*, using: str, tenant: str, index: str) -> int:
     return queries.execute(using, named("copies")["forget_copies"], given)
 
 
+def drop_copies(*, using: str, tenant: str, space_id: int) -> None:
+    """Note that a space is dropped, for every index that holds some. One query."""
+    given = {"tenant": tenant, "space_id": space_id}
+    queries.execute(using, named("copies")["drop_space"], given)
+
+
 def _is_complete(copies: Copies) -> bool:
     (row,) = copies.run("are_copies_complete")
     return bool(row["complete"])

@@ -46,6 +46,8 @@ THROUGH_THE_RULE: Final = {
     "governance.export.read",
     "governance.lines.writing",
     "lifecycle.share._hold_shareable",
+    "rag.identity._is_foreign",
+    "rag.retrieving.standing",
     "recall.adjacent.adjacent",
     "recall.candidates.entity._reach",
     "recall.candidates.statement.statement",
@@ -157,7 +159,14 @@ RAW_SQL: Final = {
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
     "indexing.page_of_texts": "As indexing.claim: a rebuild makes all vectors anew.",
+    "indexing.page_to_fill": "As indexing.claim: what lacks its vector.",
+    "indexing.fill_vectors": "Writes them, while the text is still the same.",
+    "indexing.requeue_stale": "Compares hashes of texts; ids only.",
+    "indexing.count_records": "Counts for progress; no content.",
+    "indexing.sampled_texts": "Words that two embedders are compared by; shown to"
+    " nobody.",
     "indexing.table_sizes": "Bytes of the table.",
+    "metrics.sizes": "Bytes and estimated rows of the table.",
     "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
     "integrity.locked": "Signatures of rows that an operator vouches for; shows none.",
     "integrity.rows": "Signatures of rows that were just read or written; shows none.",
@@ -283,6 +292,7 @@ def test_no_statement_on_records_is_written_outside_the_sql_files() -> None:
     }
     assert holders == {
         "checks.of_databases",  # the names of the tables whose columns it looks up
+        "metrics.gauges",  # names of the tables whose sizes are shown
         "types.erasures",  # under which name counts tell of records
     }
 

@@ -96,6 +96,19 @@ SELECT last.record_id AS last, last.space_id AS last_space,
   LEFT JOIN (SELECT record_id, space_id FROM page
               ORDER BY record_id DESC, space_id DESC LIMIT 1) AS last ON TRUE;
 
+-- name: drop_space
+-- Nothing of the space is left here; every index that holds some of it is to be told.
+WITH incomplete AS (
+  DELETE FROM prism_memory_vectorcopy AS copied
+   WHERE copied.tenant = %(tenant)s::text
+     AND copied.record_id = '00000000-0000-0000-0000-000000000000'
+     AND copied.space_id = %(space_id)s::integer)
+UPDATE prism_memory_vectorcopy AS copied
+   SET state = 'gone', version = copied.version + 1
+ WHERE copied.tenant = %(tenant)s::text
+   AND copied.space_id = %(space_id)s::integer
+   AND copied.state IN ('wanted', 'held');
+
 -- name: complete_copies
 -- All vectors of the space are enlisted: from now on, what is written adds itself.
 INSERT INTO prism_memory_vectorcopy
