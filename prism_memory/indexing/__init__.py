@@ -16,9 +16,11 @@ from prism_memory.indexing.copies import (
     tell_removed,
 )
 from prism_memory.indexing.costs import Calibration, Measured
+from prism_memory.indexing.cure import cure
 from prism_memory.indexing.drain import Drained, drain
 from prism_memory.indexing.drop_space import drop_space
 from prism_memory.indexing.enqueue import enqueue_missing, requeue_stale
+from prism_memory.indexing.examine import examine
 from prism_memory.indexing.fill import Filled, FilledPage, fill, fill_page
 from prism_memory.indexing.hnsw import (
     EF_CONSTRUCTION,
@@ -90,12 +92,14 @@ __all__ = [
     "count_copies",
     "count_gone",
     "create_index",
+    "cure",
     "drain",
     "drop_index",
     "drop_space",
     "embed_now",
     "embedder_of",
     "enqueue_missing",
+    "examine",
     "fill",
     "fill_page",
     "find_active",

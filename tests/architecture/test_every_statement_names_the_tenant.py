@@ -38,6 +38,7 @@ from prism_memory.types import (
     Restored,
     SourceRef,
 )
+from prism_memory.types.findings import Finding
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
 from tests.governance.stored import storages
@@ -472,6 +473,8 @@ def indexing_calls() -> Calls:
         "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),
+        "examine": lambda: [*indexing.examine(using="default", tenants=[TENANT])],
+        "cure": lambda: indexing.cure(using="default", finding=miscounted(space)),
         "requeue_stale": lambda: indexing.requeue_stale(**own),
         "behind": lambda: indexing.behind(**own, other=space),
         "compare_spaces": lambda: indexing.compare_spaces(
@@ -512,6 +515,10 @@ def copying_calls() -> Calls:
         "forget_index": lambda: indexing.forget_index(**own, index="watched"),
     }
     return {name: with_index(call) for name, call in calls.items()}
+
+
+def miscounted(space: indexing.Space) -> Finding:
+    return Finding("counts_off", "", "", tenant=TENANT, space_id=space.id)
 
 
 def test_the_queue_is_worked_tenant_by_tenant() -> None:
