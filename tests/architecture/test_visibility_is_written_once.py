@@ -165,6 +165,11 @@ RAW_SQL: Final = {
     "indexing.count_records": "Counts for progress; no content.",
     "indexing.sampled_texts": "Words that two embedders are compared by; shown to"
     " nobody.",
+    "doctor.vectors_amiss": "Compares hashes of texts; counts only.",
+    "doctor.records_without_vectors": "Counts; no content.",
+    "doctor.delete_orphans": "Ids of vectors whose record is retired or gone.",
+    "doctor.indexes_of_our_tables": "The catalogue; no rows.",
+    "doctor.statistics_of_tables": "Numbers of the server's; no rows.",
     "indexing.table_sizes": "Bytes of the table.",
     "metrics.sizes": "Bytes and estimated rows of the table.",
     "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
