@@ -26,6 +26,8 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
             ],
             options={
+                'verbose_name': 'reading',
+                'verbose_name_plural': 'operations',
                 'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_reading_key'), models.UniqueConstraint(fields=('tenant', 'hour'), name='prism_memory_reading_unique'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('tenant'), 256), name='prism_memory_reading_tenant_bytes')],
             },
         ),
