@@ -54,6 +54,7 @@ lock: $(STAMP)  ## Resolve requirements.lock anew, for Python 3.11 to 3.14
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet uv
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 		--extra api --extra celery --extra embedded --extra minilm --extra openai \
+		--extra metrics --extra otel \
 		--group pyproject.toml:dev --no-emit-index-url --annotation-style line \
 		--custom-compile-command "make lock" \
 		--output-file requirements.lock pyproject.toml

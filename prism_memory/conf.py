@@ -471,7 +471,7 @@ class Settings:
     )
     SLICE_SECONDS = Setting(
         30,
-        help="Longest time a task works for one tenant before it makes room for others.",
+        help="Longest time a task works for one tenant before others have a turn.",
         minimum=1,
         maximum=3_600,
     )
@@ -513,6 +513,44 @@ class Settings:
     )
     TRACE_DAYS = Setting(
         30, help="Days that a trace is kept.", minimum=1, maximum=3_650
+    )
+    METRICS_TOKEN: Setting[str] = Setting(
+        "",
+        help="Bearer token, 16 characters or more, by which a scraper sees the metrics"
+        " of the whole installation; empty: nobody does.",
+    )
+    METRICS_TENANTS = Setting(
+        default=False,
+        help="Name the tenant in the labels of metrics; one series for each, so where"
+        " they are few.",
+    )
+    METRICS_SECONDS = Setting(
+        10.0,
+        help="How long what was read of the database for metrics stands.",
+        minimum=0,
+        maximum=3_600,
+    )
+    METRICS_READ_SECONDS = Setting(
+        1.0,
+        help="Longest that one scrape reads on from tenant to tenant; the next goes on"
+        " there.",
+        minimum=0.01,
+        maximum=60,
+    )
+    SPANS = Setting(
+        "on",
+        help="Make OpenTelemetry spans where its API is installed; off: none.",
+        choices=("on", "off"),
+    )
+    SPAN_SALT: Setting[str] = Setting(
+        "",
+        help="Key of the hashes that stand for tenants and scopes in spans; empty: made"
+        " from SECRET_KEY.",
+    )
+    TRACER: Setting[str] = Setting(
+        "",
+        help="Dotted path of f() -> an OpenTelemetry Tracer that makes the spans;"
+        " empty: the one of the process.",
     )
     API_AUTHENTICATION: Setting[tuple[str, ...]] = Setting(
         ("prism_memory.api.auth.AccessKeyAuthentication",),

@@ -39,11 +39,25 @@ integrity_broken = Signal()
 ``using``, ``tenant``, ``states`` (by record id, an ``integrity.State``). Sent by the
 read itself."""
 
-erasure_wanted = Signal()
-"""An erasure waits for a worker. Arguments: ``using``, ``tenant``, ``run_id``."""
-
-export_wanted = Signal()
-"""A scope is to be exported. Arguments: ``using``, ``tenant``, ``run_id``."""
+run_wanted = Signal()
+"""A run waits for a worker. Arguments: ``using``, ``tenant``, ``kind``, ``run_id``,
+``ticket`` (what ``runs.take_up`` asks for)."""
 
 resolving_wanted = Signal()
 """Names of entities wait to be compared. Arguments: ``using``, ``tenant``."""
+
+recall_ended = Signal()
+"""A recall answered or failed. Arguments: ``using``, ``tenant``, ``strategy``,
+``seconds``, ``rows``, ``degraded`` (a truth), ``error`` (the code of the error, or
+empty). Sent only where somebody listens."""
+
+drained = Signal()
+"""A drain ended. Arguments: ``using``, ``tenant``, ``alias``, ``done`` (an
+``indexing.Drained``), ``seconds``."""
+
+run_ended = Signal()
+"""Long work ended. Arguments: ``using``, ``run`` (a ``models.Run``)."""
+
+task_ended = Signal()
+"""A background task of this app ended. Arguments: ``task`` (its name), ``state``
+(``success`` or ``failure``), ``seconds``."""

@@ -25,7 +25,7 @@ from prism_memory.admin.tenanted import chosen
 from prism_memory.admin.using import using
 from prism_memory.db import queries
 from prism_memory.db.queries import named
-from prism_memory.indexing import IndexState, Space, index_name
+from prism_memory.indexing import IndexState, index_name, space_of
 from prism_memory.models import Embedding, EmbeddingSpace, SpaceState
 from prism_memory.types import record_ref
 
@@ -38,14 +38,9 @@ TONES: dict[str, Tone] = {
 }
 
 
-def as_space(row: EmbeddingSpace) -> Space:
-    """Return a row as the indexing package knows it."""
-    return Space(row.id, row.alias, row.identity, row.index_mode == "hnsw")
-
-
 def index_states(rows: list[EmbeddingSpace]) -> dict[int, IndexState]:
     """Return the index of each space, as PostgreSQL knows it. One query."""
-    wanted = {index_name(as_space(row)): row.id for row in rows}
+    wanted = {index_name(space_of(row)): row.id for row in rows}
     given = {"names": list(wanted)}
     found = {
         row["name"]: IndexState(exists=True, **row)
@@ -186,7 +181,7 @@ class SpacesAdmin(ReadOnlyAdmin):
         place = chosen(request)
         if not place.tenant:
             raise Http404
-        count = retry(place.tenant, as_space(row), actor(request))
+        count = retry(place.tenant, space_of(row), actor(request))
         text = ngettext(
             "%(count)s text will be tried again.",
             "%(count)s texts will be tried again.",

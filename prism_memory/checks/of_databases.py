@@ -9,7 +9,7 @@ from django.core import checks
 from django.db import DatabaseError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from prism_memory import backends, indexing
+from prism_memory import indexing
 from prism_memory.conf import settings
 from prism_memory.db.queries import fetch
 from prism_memory.errors import (
@@ -151,18 +151,27 @@ def space_messages(using: str) -> Iterator[checks.CheckMessage]:
     if not isinstance(aliases, Mapping) or alias not in aliases:
         return  # check_embedders says so
     try:
-        embedder = backends.get_embedder(alias)
-    except Misconfigured:
-        return  # check_embedders says so
-    try:
-        space = indexing.known_space(
-            using=using, alias=alias, identity=embedder.identity, fresh=True
-        )
+        space = indexing.known_space(using=using, alias=alias, fresh=True)
+    except Misconfigured as error:
+        yield from backend_messages(alias, error)
+        return
     except EmbedderMismatch as error:
         yield checks.Error(str(error), id="prism_memory.E026")
         return
     if space is not None and space.indexed:
         yield from index_messages(using, space)
+
+
+def backend_messages(alias: str, error: Misconfigured) -> Iterator[checks.CheckMessage]:
+    """Tell of vectors whose embedder has gone; of the alias's own others tell."""
+    space = indexing.find_active(using=settings.DATABASE, alias=alias)
+    if space is not None and space.entry not in settings.EMBEDDERS:
+        yield checks.Error(
+            f"The vectors of {alias!r} are those of EMBEDDERS[{space.entry!r}], which"
+            f" there is not. {error}",
+            hint="Put the entry back, or give the alias's own the same embedder.",
+            id="prism_memory.E027",
+        )
 
 
 def index_messages(using: str, space: indexing.Space) -> Iterator[checks.CheckMessage]:

@@ -40,6 +40,7 @@ IMPORTED: Final = (
     "ON_INVALIDATE",
     "API_RESOLVER",
     "GATE_CLASSIFIER",
+    "TRACER",
 )
 
 

@@ -1,7 +1,8 @@
 """Keep the vectors true: spaces, the queue, the index."""
 
+from prism_memory.indexing.at_once import embed_now
 from prism_memory.indexing.calibrate import calibrate
-from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
+from prism_memory.indexing.claims import Queue, retry_failed
 from prism_memory.indexing.costs import Calibration, Measured
 from prism_memory.indexing.drain import Drained, drain
 from prism_memory.indexing.enqueue import enqueue_missing
@@ -32,9 +33,20 @@ from prism_memory.indexing.rebuild import (
     rebuild,
     rebuild_page,
 )
+from prism_memory.indexing.rebuilding import resume_rebuild, start_rebuild
 from prism_memory.indexing.sizes import table_sizes
-from prism_memory.indexing.spaces import Space, active, find_active, known_space
-from prism_memory.indexing.tenants import is_waiting, tenants, waiting
+from prism_memory.indexing.spaces import (
+    Space,
+    active,
+    embedder_of,
+    find_active,
+    find_live,
+    known_space,
+    live,
+    space_of,
+)
+from prism_memory.indexing.tenants import is_waiting, random_tenant, tenants, waiting
+from prism_memory.runs import back_off_seconds
 
 __all__ = [
     "EF_CONSTRUCTION",
@@ -57,21 +69,29 @@ __all__ = [
     "create_index",
     "drain",
     "drop_index",
+    "embed_now",
+    "embedder_of",
     "enqueue_missing",
     "find_active",
+    "find_live",
     "held",
     "in_host_transaction",
     "index_name",
     "index_state",
     "is_waiting",
     "known_space",
+    "live",
     "pending",
     "pending_of_tenant",
+    "random_tenant",
     "rebuild",
     "rebuild_page",
     "recount",
     "refuse_while_built",
+    "resume_rebuild",
     "retry_failed",
+    "space_of",
+    "start_rebuild",
     "table_sizes",
     "tenants",
     "waiting",

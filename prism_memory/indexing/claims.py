@@ -126,6 +126,7 @@ def _count(queue: Queue, added: Counter[uuid.UUID]) -> None:
     for scope_id in sorted(added):
         given = {
             "tenant": queue.tenant,
+            "space_id": queue.space.id,
             "scope_id": scope_id,
             "added": added[scope_id],
         }

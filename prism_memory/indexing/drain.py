@@ -10,10 +10,12 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from prism_memory import signals
 from prism_memory.errors import (
     Aborted,
     DeadlineExceeded,
@@ -24,6 +26,7 @@ from prism_memory.errors import (
 from prism_memory.indexing import claims
 from prism_memory.indexing.claims import Claimed, Queue, Returned
 from prism_memory.indexing.spaces import Space
+from prism_memory.spans import counts, hashed, span
 from prism_memory.types import Vector
 
 Embed = Callable[[Sequence[str]], Sequence[Vector]]
@@ -108,19 +111,62 @@ def drain(
         Aborted: ``embed`` was cancelled; what it had not done waits again, at once.
         Misconfigured: The embedder cannot work; all waits again, after a pause.
     """
-    started = time.monotonic()
     queue = Queue(using, tenant, space)
-    done = Drained()
+    with watched(using, tenant, space) as told:
+        for done in _batches(queue, embed, batch, record_ids, max_seconds):
+            told.done = done
+            if progress:
+                progress(done)
+        if not told.done.outage:
+            told.done += Drained(failed=claims.give_up(queue))
+    return told.done
+
+
+def _batches(
+    queue: Queue,
+    embed: Embed,
+    batch: int,
+    record_ids: Collection[uuid.UUID] | None,
+    max_seconds: float | None,
+) -> Iterator[Drained]:
+    """Work, and yield the sum after each batch, until an outage."""
+    started, done = time.monotonic(), Drained()
     while max_seconds is None or time.monotonic() - started < max_seconds:
         claimed = claims.claim(queue, batch, record_ids)
         if not claimed:
-            break
+            return
         done += _work(queue, embed, claimed)
-        if progress:
-            progress(done)
+        yield done
         if done.outage:
-            return done
-    return done + Drained(failed=claims.give_up(queue))
+            return
+
+
+@dataclass
+class Told:
+    """What a drain has done so far."""
+
+    done: Drained = field(default_factory=Drained)
+
+
+@contextmanager
+def watched(using: str, tenant: str, space: Space) -> Iterator[Told]:
+    """Tell of a drain, also of one that is cancelled: a span, and the signal."""
+    told, started = Told(), time.monotonic()
+    where = {"tenant": tenant, "alias": space.alias}
+    try:
+        with span("drain", lambda: where | {"tenant": hashed(tenant)}) as note:
+            try:
+                yield told
+            finally:
+                note(counts(told.done))
+    finally:
+        signals.drained.send_robust(
+            sender=Drained,
+            using=using,
+            **where,
+            done=told.done,
+            seconds=time.monotonic() - started,
+        )
 
 
 def _work(queue: Queue, embed: Embed, claimed: Sequence[Claimed]) -> Drained:

@@ -4,58 +4,155 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from prism_memory import backends
+from prism_memory.backends import Embedder
+from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.errors import EmbedderMismatch
+from prism_memory.models import EmbeddingSpace, SpaceState
 from prism_memory.types import EmbedderIdentity
 
 
 @dataclass(frozen=True)
 class Space:
-    """The active space of an embedder's alias.
+    """The vectors of one embedder under an alias.
 
     Args:
+        alias: What records are written and asked with.
         indexed: An HNSW index was made for it, so large scopes may use it.
+        backend: Entry of EMBEDDERS that embeds for it; empty: the alias's own.
+        state: ``active``, ``building`` or ``retired``.
+        situate: The setting SITUATE that its texts were indexed under; empty where
+            nobody noted it.
     """
 
     id: int
     alias: str
     identity: EmbedderIdentity
     indexed: bool
+    backend: str = ""
+    state: str = SpaceState.ACTIVE
+    situate: str = ""
+
+    @property
+    def entry(self) -> str:
+        """Name among EMBEDDERS of what embeds for it."""
+        return self.backend or self.alias
+
+
+def space_of(row: EmbeddingSpace) -> Space:
+    """Return a row of the table as this package knows it."""
+    return Space(
+        id=row.id,
+        alias=row.alias,
+        identity=row.identity,
+        indexed=row.index_mode == "hnsw",
+        backend=row.backend,
+        state=row.state,
+        situate=row.situate,
+    )
+
+
+def find_live(*, using: str, alias: str) -> tuple[Space, ...]:
+    """Return the spaces of ``alias`` that are written to. One query.
+
+    The one that answers comes first, then one that is being built.
+    """
+    rows = queries.fetch(using, named("indexing")["live_spaces"], {"alias": alias})
+    return tuple(map(_read, rows))
 
 
 def find_active(*, using: str, alias: str) -> Space | None:
     """Return the active space of ``alias``, if there is one. One query."""
-    rows = queries.fetch(using, named("indexing")["active_space"], {"alias": alias})
-    for row in rows:
-        identity = EmbedderIdentity(row["provider"], row["model"], row["dimensions"])
-        return Space(row["id"], alias, identity, row["index_mode"] == "hnsw")
-    return None
+    return _active_of(find_live(using=using, alias=alias))
 
 
-def active(*, using: str, alias: str, identity: EmbedderIdentity) -> Space:
+def live(*, using: str, alias: str) -> tuple[Space, ...]:
+    """Return as ``find_live`` does; the active one is made on its first use.
+
+    Raises:
+        EmbedderMismatch: The active space holds another embedder's vectors.
+        Misconfigured: No entry of EMBEDDERS embeds for it.
+    """
+    found = find_live(using=using, alias=alias)
+    if _active_of(found) is None:
+        create(
+            using=using,
+            alias=alias,
+            identity=backends.get_embedder(alias).identity,
+            state=SpaceState.ACTIVE,
+        )
+        found = find_live(using=using, alias=alias)
+    space = _active_of(found)
+    if space is None:
+        message = f"The space of {alias!r} was made and removed at once."
+        raise EmbedderMismatch(message, field=alias)
+    embedder_of(space)
+    return found
+
+
+def active(
+    *, using: str, alias: str, identity: EmbedderIdentity | None = None
+) -> Space:
     """Return the active space of ``alias``, made on its first use.
+
+    Args:
+        identity: Of the embedder that is to be used; its own one's when None.
 
     Raises:
         EmbedderMismatch: The space holds another embedder's vectors (B480, C23).
     """
+    if identity is None:
+        return live(using=using, alias=alias)[0]
     space = find_active(using=using, alias=alias)
     if space is None:
-        given = {
-            "alias": alias,
-            "provider": identity.provider,
-            "model": identity.model,
-            "dimensions": identity.dimensions,
-        }
-        queries.execute(using, named("indexing")["create_space"], given)
+        create(using=using, alias=alias, identity=identity, state=SpaceState.ACTIVE)
         space = find_active(using=using, alias=alias)
     if space is None:
         message = f"The space of {alias!r} was made and removed at once."
         raise EmbedderMismatch(message, field=alias)
-    _refuse_mismatch(space, alias, identity)
+    _refuse_mismatch(space, identity)
     return space
+
+
+def create(
+    *,
+    using: str,
+    alias: str,
+    identity: EmbedderIdentity,
+    state: SpaceState,
+    backend: str = "",
+) -> None:
+    """Make a space, unless the alias has one in that state."""
+    given = {
+        "alias": alias,
+        "backend": backend,
+        "provider": identity.provider,
+        "model": identity.model,
+        "dimensions": identity.dimensions,
+        "state": state,
+        "situate": settings.SITUATE,
+    }
+    queries.execute(using, named("indexing")["create_space"], given)
+
+
+def embedder_of(space: Space) -> Embedder:
+    """Return what embeds for a space.
+
+    That is the entry of EMBEDDERS that the space names, or the alias's own where that
+    has become the same.
+
+    Raises:
+        EmbedderMismatch: It is another embedder than the one of the vectors.
+        Misconfigured: There is no such entry, or it does not work.
+    """
+    own = space.alias in settings.EMBEDDERS and space.entry not in settings.EMBEDDERS
+    embedder = backends.get_embedder(space.alias if own else space.entry)
+    _refuse_mismatch(space, embedder.identity)
+    return embedder
 
 
 _known: dict[tuple[str, str], tuple[float, Space]] = {}
@@ -65,9 +162,16 @@ still the active one, so this only delays the use of a new index."""
 
 
 def known_space(
-    *, using: str, alias: str, identity: EmbedderIdentity, fresh: bool = False
+    *,
+    using: str,
+    alias: str,
+    identity: EmbedderIdentity | None = None,
+    fresh: bool = False,
 ) -> Space | None:
     """Return the active space as a reader may remember it. No query, or one.
+
+    Args:
+        identity: As in ``active``.
 
     Raises:
         EmbedderMismatch: The space holds another embedder's vectors (B480, C23).
@@ -78,7 +182,10 @@ def known_space(
         if space is None:
             return None
         _known[using, alias] = (time.monotonic(), space)
-    _refuse_mismatch(space, alias, identity)
+    if identity is None:
+        embedder_of(space)
+    else:
+        _refuse_mismatch(space, identity)
     return space
 
 
@@ -87,11 +194,28 @@ def forget_known(*, using: str, alias: str) -> None:
     _known.pop((using, alias), None)
 
 
-def _refuse_mismatch(space: Space, alias: str, identity: EmbedderIdentity) -> None:
+def _active_of(found: tuple[Space, ...]) -> Space | None:
+    return next((one for one in found if one.state == SpaceState.ACTIVE), None)
+
+
+def _read(row: dict[str, Any]) -> Space:
+    identity = EmbedderIdentity(row["provider"], row["model"], row["dimensions"])
+    return Space(
+        id=row["id"],
+        alias=row["alias"],
+        identity=identity,
+        indexed=row["index_mode"] == "hnsw",
+        backend=row["backend"],
+        state=row["state"],
+        situate=row["situate"],
+    )
+
+
+def _refuse_mismatch(space: Space, identity: EmbedderIdentity) -> None:
     if space.identity != identity:
         message = (
-            f"The vectors of {alias!r} are {space.identity}, the embedder is "
+            f"The vectors of {space.alias!r} are {space.identity}, the embedder is "
             f"{identity}; vectors of two embedders are never mixed. Give the new one "
-            "an alias of its own, then run prism_memory_index enqueue."
+            "an alias of its own, then run prism_memory_index rebuild --to it."
         )
-        raise EmbedderMismatch(message, field=alias)
+        raise EmbedderMismatch(message, field=space.alias)

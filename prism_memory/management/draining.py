@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -74,41 +74,73 @@ def drain_tenants(
         EmbedderMismatch: The stored vectors are another embedder's.
     """
     alias = alias or settings.EMBEDDER
-    embedder = backends.get_embedder(alias)
-    space = indexing.active(using=using, alias=alias, identity=embedder.identity)
-    found = indexing.waiting(using=using, space=space) if tenants is None else tenants
+    spaces = indexing.live(using=using, alias=alias)
+    found = indexing.waiting(using=using, spaces=spaces) if tenants is None else tenants
     names = list(found)
-    total = sum(_pending(using, space, tenant) for tenant in names)
-    bar = Progress(stream, "Embedding", total, silent=silent)
-    done = indexing.Drained()
+    # What is being built first: once it answers, it shall lack nothing that the one
+    # before it has.
+    queues = [
+        indexing.Queue(using, tenant, space)
+        for tenant in names
+        for space in reversed(spaces)
+    ]
+    bar = Progress(stream, "Embedding", sum(map(_pending, queues)), silent=silent)
     try:
-        for tenant in names:
-            done += indexing.drain(
-                using=using,
-                tenant=tenant,
-                space=space,
-                embed=partial(backends.embed, embedder, role="passage"),
-                batch=settings.EMBED_BATCH,
-                progress=partial(_show, bar, done),
-            )
-            if done.outage:
-                break
+        done = drain_queues(queues, bar)
     finally:
         bar.close()
     asked = indexing.tenants(using=using) if tenants is None else names
-    return _worked(using, space, done, asked)
+    return _worked(using, spaces, done, asked)
+
+
+def drain_queues(queues: Iterable[indexing.Queue], bar: Progress) -> indexing.Drained:
+    """Embed what waits in these queues, one after the other.
+
+    Calls the embedders; of a space whose own one is down, no more.
+
+    Raises:
+        Misconfigured: No such embedder.
+        EmbedderMismatch: The stored vectors are another embedder's.
+    """
+    done = indexing.Drained()
+    down: set[int] = set()
+    for queue in queues:
+        if queue.space.id in down:
+            continue
+        embedder = indexing.embedder_of(queue.space)
+        worked = indexing.drain(
+            using=queue.using,
+            tenant=queue.tenant,
+            space=queue.space,
+            embed=partial(backends.embed, embedder, role="passage"),
+            batch=settings.EMBED_BATCH,
+            progress=partial(_show, bar, done),
+        )
+        done += worked
+        if worked.outage:
+            down.add(queue.space.id)
+    return done
 
 
 def _worked(
-    using: str, space: indexing.Space, done: indexing.Drained, tenants: Iterable[str]
+    using: str,
+    spaces: Collection[indexing.Space],
+    done: indexing.Drained,
+    tenants: Iterable[str],
 ) -> Worked:
-    found = [indexing.held(using=using, space=space, tenant=name) for name in tenants]
+    found = [
+        indexing.held(using=using, space=space, tenant=name)
+        for name in tenants
+        for space in spaces
+    ]
     ends = [one.until for one in found if one.until]
     return Worked(done, sum(one.held for one in found), max(ends, default=None))
 
 
-def _pending(using: str, space: indexing.Space, tenant: str) -> int:
-    return indexing.pending_of_tenant(using=using, space=space, tenant=tenant).pending
+def _pending(queue: indexing.Queue) -> int:
+    return indexing.pending_of_tenant(
+        using=queue.using, space=queue.space, tenant=queue.tenant
+    ).pending
 
 
 def _counted(done: indexing.Drained) -> str:

@@ -87,7 +87,7 @@ def status(*, using: str, alias: str, tenants: Iterable[str]) -> Status:
 
 def _space(using: str, row: EmbeddingSpace) -> SpaceStatus:
     wanted = row.index_mode == IndexMode.HNSW
-    space = indexing.Space(row.id, row.alias, row.identity, wanted)
+    space = indexing.space_of(row)
     found = indexing.index_state(using=using, space=space)
     state = "valid" if found.valid else "invalid"
     if not found.exists:

@@ -18,6 +18,7 @@ from prism_memory.memory.deciding import Deciding
 from prism_memory.memory.remembering import Remembering
 from prism_memory.memory.reviewing import Reviewing
 from prism_memory.memory.settling import Settling
+from prism_memory.spans import spanned
 from prism_memory.types import (
     Claim,
     FactItem,
@@ -38,6 +39,7 @@ FIELDS: Final = frozenset(field.name for field in fields(Claim)) - {
 """What ``assert_fact`` takes besides. The provenance is of ``remember``."""
 
 
+@spanned("facts")
 @for_its_tenant
 class Facts(Deciding, Remembering, Reviewing, Settling):
     """The facts of one memory. Call it to ask what holds; its verbs change that.

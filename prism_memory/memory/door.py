@@ -12,13 +12,12 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final, TypeVar, Unpack
 
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from prism_memory import backends, indexing, lifecycle, recall
+from prism_memory import indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
 from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
@@ -32,12 +31,13 @@ from prism_memory.memory.gating import Gating
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
-from prism_memory.memory.recalling import Recalling
 from prism_memory.memory.sharing import Sharing
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
+from prism_memory.recalling import Recalling
 from prism_memory.redaction import Redaction
+from prism_memory.spans import spanned
 from prism_memory.types import (
     Actor,
     DeepRecalled,
@@ -101,6 +101,7 @@ class Remembered:
     quarantined: frozenset[uuid.UUID] = frozenset()
 
 
+@spanned("memory")
 @for_its_tenant
 class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuilding):
     """The memory of one scope.
@@ -212,7 +213,8 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
             redaction=self.redaction,
             importance_from=self.importance_from,
         )
-        space = self._space_to_write()
+        spaces = self._spaces_to_write()
+        space = spaces[0] if spaces else None
         stored = lifecycle.remember(
             using=self.using,
             scope=self.scope,
@@ -232,9 +234,9 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
             stored.changed,
             quarantined=stored.quarantined,
         )
-        if wait and space is not None and stored.pending:
+        if wait and spaces and stored.pending:
             end = time.monotonic() + settings.WAIT_SECONDS
-            outage = self._embed_now(space, stored.pending, cancelled)
+            outage = self._embed_now(spaces, stored.pending, cancelled)
             return settled(remembered, outage, end - time.monotonic())
         return remembered
 
@@ -422,43 +424,40 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
     def _recalling(self) -> Recalling:
         return Recalling(self.using, self.embedder, self.actor, self._asker())
 
-    def _embedder(self) -> backends.Embedder | None:
-        if not settings.EMBEDDERS:
-            return None
-        return backends.get_embedder(self.embedder)
-
     def _refuse_secret_scope(self) -> None:
         """A scope is an identity as a key is: it cannot be redacted."""
         for level in ("owner", "agent", "thread"):
             self.redaction.check_names({level: getattr(self.scope, level)})
 
+    def _spaces_to_write(self) -> tuple[indexing.Space, ...]:
+        """Return the active space, then one that is being built. One query."""
+        if not settings.EMBEDDERS:
+            return ()
+        return indexing.live(using=self.using, alias=self.embedder)
+
     def _space_to_write(self) -> indexing.Space | None:
-        embedder = self._embedder()
-        if embedder is None:
-            return None
-        return indexing.active(
-            using=self.using, alias=self.embedder, identity=embedder.identity
-        )
+        spaces = self._spaces_to_write()
+        return spaces[0] if spaces else None
 
     def _embed_now(
         self,
-        space: indexing.Space,
+        spaces: tuple[indexing.Space, ...],
         record_ids: Collection[uuid.UUID],
         cancelled: Callable[[], bool] | None,
     ) -> str:
-        embedder = backends.get_embedder(self.embedder)
-        done = indexing.drain(
+        """Embed in the active space, and before it where one is being built.
+
+        In that order: once it answers, it shall lack nothing that stands in the other.
+        """
+        return indexing.embed_now(
             using=self.using,
             tenant=self.scope.tenant,
-            space=space,
-            embed=partial(
-                backends.embed, embedder, role="passage", cancelled=cancelled
-            ),
-            batch=self.limits.embed_batch,
+            spaces=spaces,
             record_ids=record_ids,
+            batch=self.limits.embed_batch,
             max_seconds=settings.WAIT_SECONDS,
+            cancelled=cancelled,
         )
-        return done.outage
 
     def _shown(self, found: Recalled) -> Recalled:
         return replace(

@@ -12,11 +12,13 @@ from prism_memory.facts.entities import get_entity, list_entities
 from prism_memory.facts.merge import merge
 from prism_memory.facts.unmerge import unmerge
 from prism_memory.memory.facing import Facing
+from prism_memory.spans import spanned
 from prism_memory.types import EntityItem, EntityPage, check_uuid
 
 Id = uuid.UUID | str
 
 
+@spanned("entities")
 @for_its_tenant
 class Entities(Facing):
     """The entities of one memory. Call it to list them.

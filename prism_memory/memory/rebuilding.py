@@ -56,10 +56,8 @@ class Rebuilding(Verbs):
             message = "A rebuild cannot embed inside an open transaction."
             raise Unsupported(message)
         after = NIL if cursor is None else _place(cursor, self.scope)
-        embedder = backends.get_embedder(self.embedder)
-        space = indexing.active(
-            using=self.using, alias=self.embedder, identity=embedder.identity
-        )
+        space = indexing.active(using=self.using, alias=self.embedder)
+        embedder = indexing.embedder_of(space)
         page = indexing.rebuild_page(
             queue=indexing.Queue(self.using, self.scope.tenant, space),
             embed=partial(

@@ -164,7 +164,7 @@ class Remembering(Facing):
             return Placed(degraded=UNCONFIGURED)
         row = prepared.row
         (vector,) = backends.embed(
-            backends.get_embedder(memory.embedder),
+            indexing.embedder_of(space),
             [row.embed_text or row.entry.text],
             role="passage",
             timeout_seconds=settings.EMBED_TIMEOUT_SECONDS,

@@ -21,17 +21,34 @@ MAX_DIMENSIONS = 4_000
 
 
 class EmbeddingSpace(models.Model):
-    """The vectors of one embedder. Global: not tenant data."""
+    """The vectors of one embedder. Global: not tenant data.
+
+    ``alias`` is the name that records are written and asked with. Of one alias a space
+    answers, one more may be building, and retired ones wait to be dropped.
+    """
 
     id = models.AutoField(primary_key=True)
     alias = models.TextField()
+    backend = models.TextField(
+        default="",
+        db_default="",
+        blank=True,
+        help_text="Entry of EMBEDDERS that embeds for it. Empty: the alias's own.",
+    )
     provider = models.TextField()
     model = models.TextField()
     dimensions = models.IntegerField()
     metric = models.TextField(default="cosine")
     index_mode = models.TextField(choices=IndexMode, default=IndexMode.NONE)
     state = models.TextField(choices=SpaceState, default=SpaceState.BUILDING)
+    situate = models.TextField(
+        default="",
+        db_default="",
+        blank=True,
+        help_text="SITUATE when its texts were indexed. Empty: nobody noted it.",
+    )
     created_at = models.DateTimeField(db_default=Now())
+    state_since = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [
@@ -39,6 +56,11 @@ class EmbeddingSpace(models.Model):
                 fields=["alias"],
                 condition=Q(state="active"),
                 name="prism_memory_space_one_active",
+            ),
+            models.UniqueConstraint(
+                fields=["alias"],
+                condition=Q(state="building"),
+                name="prism_memory_space_one_building",
             ),
             models.CheckConstraint(
                 condition=Q(dimensions__gte=1, dimensions__lte=MAX_DIMENSIONS),

@@ -17,13 +17,20 @@ from prism_memory.runs.holding import (
     wait_for_worker,
 )
 from prism_memory.runs.pausing import back_off_seconds
-from prism_memory.runs.progress import done_and_total, percent, per_second
-from prism_memory.runs.waiting import BY_WORKERS, is_silent, left_alone, silent_since
+from prism_memory.runs.progress import done_and_total, per_second, percent
+from prism_memory.runs.waiting import (
+    BY_WORKERS,
+    announce,
+    is_silent,
+    left_alone,
+    silent_since,
+)
 
 __all__ = [
     "BY_WORKERS",
     "TakenOver",
     "advance",
+    "announce",
     "back_off_seconds",
     "begin",
     "cancel",

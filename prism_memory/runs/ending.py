@@ -10,9 +10,10 @@ from functools import partial
 from types import TracebackType
 from typing import Literal
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from prism_memory import signals
 from prism_memory.conf import settings
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, NotVisible, PrismMemoryError
@@ -21,6 +22,7 @@ from prism_memory.models.choices import RunState
 from prism_memory.runs.holding import TakenOver, one_running, update
 from prism_memory.runs.pausing import back_off_seconds
 from prism_memory.runs.waiting import BY_WORKERS, is_silent
+from prism_memory.spans import hashed, of_the_past
 
 
 def finish(
@@ -43,7 +45,18 @@ def finish(
     if state == RunState.FAILED:
         tries = run.attempts + 1
         changes |= {"attempts": tries, "next_try_at": _next_try(run.kind, tries, at)}
-    update(run, using, changes)
+    if update(run, using, changes):
+        transaction.on_commit(partial(_tell, run, using), using=using, robust=True)
+
+
+def _tell(run: Run, using: str) -> None:
+    """Tell of work that ended: a span over the whole of it, and the signal."""
+    numbers = {name: n for name, n in run.counts.items() if isinstance(n, int | float)}
+    told = {"tenant": hashed(run.tenant), "kind": run.kind, "state": str(run.state)}
+    if run.finished_at is not None:
+        span = {**numbers, **told}
+        of_the_past("run", span, start=run.started_at, end=run.finished_at)
+    signals.run_ended.send_robust(sender=Run, using=using, run=run)
 
 
 def _next_try(kind: str, tries: int, at: dt.datetime) -> dt.datetime | None:
@@ -55,6 +68,8 @@ def _next_try(kind: str, tries: int, at: dt.datetime) -> dt.datetime | None:
 @contextmanager
 def failing(run: Run, *, using: str) -> Iterator[None]:
     """Note in the run what ends a block early; a Ctrl-C cancels it.
+
+    So does ``NotVisible``: what it is about is gone.
 
     Errors of others are noted by their class alone: their words may hold text.
     """
@@ -75,16 +90,16 @@ def _note(
         return False
     ours = isinstance(error, PrismMemoryError)
     told = f"{error.code}: {error}" if ours else kind.__name__  # type: ignore[union-attr]
-    stopped = issubclass(kind, KeyboardInterrupt)
-    state = RunState.CANCELLED if stopped else RunState.FAILED
+    # What it worked on is gone, or somebody stopped it: no worker tries that again.
+    over = issubclass(kind, KeyboardInterrupt | NotVisible)
     # Without a database nothing can be noted: the run falls silent, and is found.
     with suppress(DatabaseError):
         finish(
             run,
             using=using,
-            state=state,
+            state=RunState.CANCELLED if over else RunState.FAILED,
             at=timezone.now(),
-            error="" if stopped else told,
+            error="" if issubclass(kind, KeyboardInterrupt) else told,
         )
     return False
 
@@ -106,6 +121,7 @@ def cancel(*, using: str, tenant: str, run_id: uuid.UUID, at: dt.datetime) -> Ru
     run.state, run.next_try_at = RunState.CANCELLED, None
     run.finished_at = run.finished_at or at
     run.save(using=using)
+    transaction.on_commit(partial(_tell, run, using), using=using, robust=True)
     return run
 
 

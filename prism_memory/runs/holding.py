@@ -203,15 +203,15 @@ def expect(run: Run, *, using: str, total: int, at: dt.datetime) -> None:
     advance(run, using=using, cursor=cursor, counts=run.counts, at=at)
 
 
-def rest(run: Run, *, using: str, at: dt.datetime) -> str:
+def rest(run: Run, *, using: str, at: dt.datetime) -> str | None:
     """Let go of a run that goes on later; return the ticket to take it up with.
 
-    Nothing where another process took it up: its ticket is worth nothing then.
+    None where it has ended, or another process took it up meanwhile.
     """
     ticket = uuid.uuid4().hex
     cursor = {**run.cursor, "holder": ticket, "resting": True}
-    update(run, using, {"cursor": cursor, "heartbeat_at": at})
-    return ticket
+    rests = update(run, using, {"cursor": cursor, "heartbeat_at": at})
+    return ticket if rests else None
 
 
 @contextmanager

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import partial
 from typing import Final
 
+from django.db import transaction
 from django.db.models import Q
 
+from prism_memory import signals
 from prism_memory.conf import settings
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.models import Run
@@ -36,3 +39,17 @@ def left_alone(*, using: str, tenant: str, at: dt.datetime) -> list[Run]:
     silent = Q(state=RunState.RUNNING, heartbeat_at__lt=silent_since(at))
     due = Q(next_try_at__lte=at)
     return list(rows.filter(silent | due).order_by("id"))
+
+
+def announce(run: Run, *, using: str) -> None:
+    """Tell a worker of a run that waits for one, after the commit."""
+    send = partial(
+        signals.run_wanted.send_robust,
+        sender=Run,
+        using=using,
+        tenant=run.tenant,
+        kind=run.kind,
+        run_id=run.id,
+        ticket=run.cursor.get("holder"),
+    )
+    transaction.on_commit(send, using=using, robust=True)

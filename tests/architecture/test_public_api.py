@@ -21,6 +21,8 @@ MODULES: Final = [access, audit, runs]
 POSITIONAL: Final = {
     "back_off_seconds": "Arithmetic on one number.",
     "in_host_transaction": "Asks about one connection.",
+    "embedder_of": "Asks about one space.",
+    "space_of": "Converts one row.",
     "index_name": "Names one space's index.",
     "convex": "Pure: scores first, as in the literature.",
     "with_context": "Pure: scores first.",

@@ -172,7 +172,7 @@ def test_a_sweep_finds_who_waits_tenant_by_tenant() -> None:
     remember_one("rum", scope=make_scope(tenant="globex"))
     space = indexing.find_active(using="default", alias="default")
     assert space is not None
-    waiting = indexing.waiting(using="default", space=space)
+    waiting = indexing.waiting(using="default", spaces=[space])
     assert sorted(waiting) == ["acme", "globex"]
 
 

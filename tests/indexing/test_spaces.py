@@ -120,5 +120,5 @@ class TestTenants:
             make_memory(Scope(name, owner="ada")).remember("Text.")
         drain("b")
         assert list(indexing.tenants(using="default")) == names
-        waiting = indexing.waiting(using="default", space=space())
+        waiting = indexing.waiting(using="default", spaces=[space()])
         assert list(waiting) == ["a", "c", "d", "e"]

@@ -1,22 +1,33 @@
 -- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in,
 -- but integers that PostgreSQL takes as constants only.
 
--- name: active_space
-SELECT id, provider, model, dimensions, index_mode
+-- name: live_spaces
+-- Those that are written to: the one that answers, then one that is being built.
+SELECT id, alias, backend, provider, model, dimensions, index_mode, state, situate
   FROM prism_memory_embeddingspace
- WHERE alias = %(alias)s::text AND state = 'active';
+ WHERE alias = %(alias)s::text AND state IN ('active', 'building')
+ ORDER BY state, id;
 
 -- name: create_space
 INSERT INTO prism_memory_embeddingspace
-       (alias, provider, model, dimensions, metric, index_mode, state, created_at)
-VALUES (%(alias)s::text, %(provider)s::text, %(model)s::text, %(dimensions)s::integer,
-        'cosine', 'none', 'active', statement_timestamp())
+       (alias, backend, provider, model, dimensions, metric, index_mode, state, situate,
+        created_at, state_since)
+VALUES (%(alias)s::text, %(backend)s::text, %(provider)s::text, %(model)s::text,
+        %(dimensions)s::integer, 'cosine', 'none', %(state)s::text, %(situate)s::text,
+        statement_timestamp(), statement_timestamp())
 ON CONFLICT DO NOTHING;
 
 -- name: tenants
 -- The tenants are listed first, then looked at one by one.
-SELECT name FROM prism_memory_tenant WHERE name > %(after)s::text
+SELECT name FROM prism_memory_tenant
+ WHERE name > %(after)s::text AND (%(until)s::text = '' OR name <= %(until)s::text)
  ORDER BY name LIMIT %(rows)s::integer;
+
+-- name: random_tenant
+-- Where a sweep begins its circle.
+SELECT name FROM prism_memory_tenant
+ ORDER BY name
+OFFSET (SELECT floor(random() * count(*))::bigint FROM prism_memory_tenant) LIMIT 1;
 
 -- name: has_waiting
 -- Ordered as the queue's index is, so that the planner walks that and stops at the
@@ -166,10 +177,13 @@ UPDATE prism_memory_embedding AS embedding
 -- What the planner reads. A vector that is made anew for a new text counts once. One
 -- scope a time, in the order of their ids: drains then never wait for each other in a
 -- circle. Not by locks that are taken first: with writers who hold the same rows for
--- their keys, PostgreSQL may find two such drains in a deadlock.
+-- their keys, PostgreSQL may find two such drains in a deadlock. What is being built
+-- answers nobody yet; it is counted when it does.
 UPDATE prism_memory_scope AS scope
    SET vectors = scope.vectors + %(added)s::bigint
- WHERE scope.tenant = %(tenant)s::text AND scope.id = %(scope_id)s::uuid;
+ WHERE scope.tenant = %(tenant)s::text AND scope.id = %(scope_id)s::uuid
+   AND EXISTS (SELECT FROM prism_memory_embeddingspace AS space
+                WHERE space.id = %(space_id)s::integer AND space.state = 'active');
 
 -- name: put_back
 -- After a failure: again later, or never when it was the last try. ``forgiven`` is

@@ -127,8 +127,7 @@ exit codes:
     def enqueue(self, options: dict[str, Any]) -> None:
         """Queue what has no vector in the active space."""
         using, alias = database(options), options["alias"]
-        identity = backends.get_embedder(alias).identity
-        space = indexing.active(using=using, alias=alias, identity=identity)
+        space = indexing.active(using=using, alias=alias)
         count = sum(
             indexing.enqueue_missing(using=using, tenant=tenant, space=space)
             for tenant in _tenants(options)
@@ -149,8 +148,8 @@ exit codes:
     def rebuild(self, options: dict[str, Any]) -> None:
         """Embed anew, going on where an earlier one stopped."""
         using, alias = database(options), options["alias"]
-        embedder = backends.get_embedder(alias)
-        space = indexing.active(using=using, alias=alias, identity=embedder.identity)
+        space = indexing.active(using=using, alias=alias)
+        embedder = indexing.embedder_of(space)
         count = 0
         for tenant in _tenants(options):
             done = indexing.rebuild(

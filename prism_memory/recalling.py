@@ -1,7 +1,8 @@
-"""What a memory's reading verbs share: who asks, and who helps."""
+"""From a question to an answer: who asks, and who helps. Memory and rag ask by it."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import uuid
@@ -16,6 +17,7 @@ from prism_memory.errors import EmbedderMismatch, Invalid
 from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
 from prism_memory.recall.choosing import still_visible
 from prism_memory.recall.clock import Clock
+from prism_memory.recall.measuring import measured
 from prism_memory.recall.options import (
     alias,
     limit,
@@ -35,6 +37,9 @@ from prism_memory.types import (
 )
 
 T = TypeVar("T")
+
+SWITCHES: Final = 3
+"""So often a recall begins anew as the space was switched while it looked."""
 
 WITHOUT_USE: Final[Mapping[str, Any]] = {"message_range": 0, "explain": False}
 """Options whose answer several passes do not carry, and what leaves it out."""
@@ -68,16 +73,18 @@ class Recalling:
         Args:
             told: Of how it was asked, beside the options.
         """
-        found = self._with_providers(
-            lambda providers: recall.recall(
-                using=self.using,
-                reader=asked.reader,
-                question=asked.question,
-                providers=providers,
-                shared=asked.shared,
-            ),
-            asked,
-        )
+        with measured(self.using, asked.reader.scope.tenant) as told_of:
+            found = self._with_providers(
+                lambda providers: recall.recall(
+                    using=self.using,
+                    reader=asked.reader,
+                    question=asked.question,
+                    providers=providers,
+                    shared=asked.shared,
+                ),
+                asked,
+            )
+            told_of(found)
         return replace(found, trace_id=self._announce(asked, found, **told))
 
     def deep_recall(
@@ -193,18 +200,16 @@ class Recalling:
         )
 
     def _with_providers(self, ask: Callable[[Providers], T], asked: Request) -> T:
-        """Call with who helps; once more where another process changed the space."""
-        try:
-            return ask(self._providers(asked))
-        except EmbedderMismatch:
-            return ask(self._providers(asked, fresh=True))
+        """Call with who helps; anew where another process switched the space."""
+        for fresh in (False, *(True,) * SWITCHES):
+            with contextlib.suppress(EmbedderMismatch):
+                return ask(self._providers(asked, fresh=fresh))
+        return ask(self._providers(asked, fresh=True))
 
     def _providers(self, asked: Request, *, fresh: bool = False) -> Providers:
         helpers: dict[str, Any] = {}
         if settings.EMBEDDERS:
-            embedder = backends.get_embedder(self.embedder)
-            helpers["leg"] = self._leg(embedder, fresh=fresh)
-            helpers["embed"] = partial(embed_queries, embedder)
+            helpers |= self._space(fresh=fresh)
         if asked.question.is_varied and asked.transformer:
             transformer = backends.get_transformer(asked.transformer)
             helpers["transformer"] = backends.CheckedTransformer(transformer)
@@ -216,18 +221,16 @@ class Recalling:
             mask=self.asker.redaction.mask,
         )
 
-    def _leg(
-        self, embedder: backends.Embedder, *, fresh: bool = False
-    ) -> VectorLeg | None:
-        space = indexing.known_space(
-            using=self.using,
-            alias=self.embedder,
-            identity=embedder.identity,
-            fresh=fresh,
-        )
+    def _space(self, *, fresh: bool) -> dict[str, Any]:
+        """Return where to look, and what embeds for it: the one goes by the other."""
+        space = indexing.known_space(using=self.using, alias=self.embedder, fresh=fresh)
         if space is None:
-            return None
-        return VectorLeg(space.id, space.identity.dimensions, space.indexed)
+            embedder = backends.get_embedder(self.embedder)
+            return {"embed": partial(embed_queries, embedder)}
+        return {
+            "leg": VectorLeg(space.id, space.identity.dimensions, space.indexed),
+            "embed": partial(embed_queries, indexing.embedder_of(space)),
+        }
 
 
 def wider(asked: int, hops: int) -> int:
