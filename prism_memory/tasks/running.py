@@ -103,7 +103,7 @@ def go_on(
         return  # somebody else is on it, or it was cancelled
     except PrismMemoryError as error:
         # The run has failed, says why, and is tried again later.
-        logger.warning("Run %s (%s) stopped: %s", run_id, kind, error.code)
+        logger.warning("Run %s (%s) stopped: %s: %s", run_id, kind, error.code, error)
         return
     if following is not None:
         message(using, tenant, kind, run_id, following).send()

@@ -49,6 +49,10 @@ def calls(policy: Any) -> dict[str, Any]:
             **swept,
         ),
         "sweep_all": lambda: retention.sweep_all(**using, tenants=["acme"], **swept),
+        "start_sweeps": lambda: retention.start_sweeps(**using, tenant="acme", **act_),
+        "resume_sweep": lambda: retention.resume_sweep(
+            **using, tenant="acme", run_id=started(using)
+        ),
         "get_run": lambda: retention.get_run(
             **own, run_id=retention.list_runs(**own, limit=1)[0].id
         ),
