@@ -269,6 +269,28 @@ class Settings:
     )
 
     TOP_K = Setting(5, help="Hits of one recall.", minimum=0, maximum=32, limit=True)
+    CANDIDATES = Setting(
+        20,
+        help="Candidates that each leg of a retrieval is asked for, never fewer than"
+        " its hits.",
+        minimum=1,
+        maximum=128,
+        limit=True,
+    )
+    RESULT_BYTES = Setting(
+        65_536,
+        help="Bytes of UTF-8, words and metadata, of what one retrieval returns.",
+        minimum=1,
+        maximum=524_288,
+        limit=True,
+    )
+    CONTEXT_TOKENS = Setting(
+        2_000,
+        help="Tokens, characters / 4, of what one retrieval returns.",
+        minimum=1,
+        maximum=8_000,
+        limit=True,
+    )
     MESSAGE_RANGE = Setting(
         0, help="Neighbours shown beside a hit.", minimum=0, maximum=4, limit=True
     )
@@ -584,6 +606,9 @@ class Limits:
     """
 
     top_k: int
+    candidates: int
+    result_bytes: int
+    context_tokens: int
     message_range: int
     embed_batch: int
     text_characters: int

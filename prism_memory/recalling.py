@@ -41,7 +41,12 @@ T = TypeVar("T")
 SWITCHES: Final = 3
 """So often a recall begins anew as the space was switched while it looked."""
 
-WITHOUT_USE: Final[Mapping[str, Any]] = {"message_range": 0, "explain": False}
+WITHOUT_USE: Final[Mapping[str, Any]] = {
+    "message_range": 0,
+    "explain": False,
+    "max_bytes": None,
+    "max_tokens": None,
+}
 """Options whose answer several passes do not carry, and what leaves it out."""
 
 
@@ -65,9 +70,9 @@ class Recalling:
         self, query: str, top_k: int | None, options: Mapping[str, Any]
     ) -> Recalled:
         """Answer one question; see ``Memory.recall``."""
-        return self._answer(request(self.asker, query, top_k, options))
+        return self.answer(request(self.asker, query, top_k, options))
 
-    def _answer(self, asked: Request, **told: int) -> Recalled:
+    def answer(self, asked: Request, **told: int) -> Recalled:
         """Answer, and tell who listens.
 
         Args:
@@ -118,7 +123,7 @@ class Recalling:
             }
             kept = {**options, **WITHOUT_USE, **each}  # whatever is usual there
             one = request(self.asker, text, top_k, kept)
-            return self._masked(self._answer(one, deep_pass=next(counted)))
+            return self._masked(self.answer(one, deep_pass=next(counted)))
 
         found = recall.deep(
             question.text,
@@ -210,6 +215,8 @@ class Recalling:
         helpers: dict[str, Any] = {}
         if settings.EMBEDDERS:
             helpers |= self._space(fresh=fresh)
+        if asked.vector is not None:
+            helpers["embed"] = partial(given_vector, asked.vector, helpers.get("leg"))
         if asked.question.is_varied and asked.transformer:
             transformer = backends.get_transformer(asked.transformer)
             helpers["transformer"] = backends.CheckedTransformer(transformer)
@@ -266,6 +273,24 @@ def grading(alias: str, clock: Clock) -> recall.Grading:
         )
 
     return grade
+
+
+def given_vector(
+    vector: Vector,
+    leg: VectorLeg | None,
+    texts: Sequence[str],
+    timeout_seconds: float | None,
+) -> Sequence[Vector]:
+    """Return the vector that a caller made of a question, for ``embed_queries``.
+
+    Raises:
+        EmbedderMismatch: It is not of the width of the space that is looked in.
+    """
+    del texts, timeout_seconds  # it is made already
+    if leg is not None and len(vector) != leg.dimensions:
+        message = f"The vector has {len(vector)} dimensions, not {leg.dimensions}."
+        raise EmbedderMismatch(message, field="vector")
+    return [vector]
 
 
 def embed_queries(

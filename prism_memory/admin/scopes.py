@@ -20,6 +20,11 @@ from prism_memory.admin.characters import shown
 from prism_memory.admin.erasing import erase_tools, erase_view
 from prism_memory.admin.exports import export_tools, export_view
 from prism_memory.admin.filters import ExactNameField, FilterForm
+from prism_memory.admin.generations import (
+    generation_tools,
+    generation_view,
+    generations_section,
+)
 from prism_memory.admin.holding import hold_tools, hold_view, holds_section
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Place, Section, Tool
@@ -135,6 +140,7 @@ class ScopesAdmin(TenantAdmin):
             Tool(_("Records"), records_of(row)),
             *share_tools(request, row),
             *hold_tools(request, row),
+            *generation_tools(request, row),
             *export_tools(request, row),
             *erase_tools(request, row),
         ]
@@ -145,6 +151,9 @@ class ScopesAdmin(TenantAdmin):
             self.route("<path:object_id>/erase/", self.erase_view, "erase"),
             self.route("<path:object_id>/hold/", self.hold_view, "hold"),
             self.route("<path:object_id>/share/", self.share_view, "share"),
+            self.route(
+                "<path:object_id>/generation/", self.generation_view, "generation"
+            ),
         ]
 
     def erase_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -158,6 +167,10 @@ class ScopesAdmin(TenantAdmin):
     def share_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask which, with whom and why, then share records of a thread."""
         return share_view(self, request, self.object_or_404(request, object_id))
+
+    def generation_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask which and why, then choose the generation that is seen."""
+        return generation_view(self, request, self.object_or_404(request, object_id))
 
     def export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then have all at and below a scope exported."""
@@ -186,6 +199,7 @@ class ScopesAdmin(TenantAdmin):
                 ],
             ),
             Section(_("Around it"), _around(request, row)),
+            *generations_section(row),
             *holds_section(request, row),
         ]
 

@@ -51,6 +51,7 @@ from prism_memory.api.forgetting.views import (
     ReleaseForgottenView,
 )
 from prism_memory.api.gate.views import QuarantineView, ValidateView
+from prism_memory.api.generations.views import GenerationsView
 from prism_memory.api.health.views import LiveView, ReadyView
 from prism_memory.api.holds.views import HoldsView, HoldView
 from prism_memory.api.limits.views import LimitsView
@@ -143,6 +144,7 @@ urlpatterns = [
     path("holds/<str:hold_id>", HoldView.as_view(), name="hold"),
     path("tombstones", TombstonesView.as_view(), name="tombstones"),
     path("shares", SharesView.as_view(), name="shares"),
+    path("generations", GenerationsView.as_view(), name="generations"),
     path("retention/policies", PoliciesView.as_view(), name="retention-policies"),
     path(
         "retention/policies/<str:policy_id>",

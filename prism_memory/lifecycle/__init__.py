@@ -4,6 +4,7 @@ from prism_memory.lifecycle.consent import set_consent
 from prism_memory.lifecycle.correct import correct
 from prism_memory.lifecycle.forget import forget
 from prism_memory.lifecycle.forget_thread import forget_thread
+from prism_memory.lifecycle.generations import set_current_generation
 from prism_memory.lifecycle.hold import hold, release
 from prism_memory.lifecycle.keys import authenticate, create_key, revoke_key
 from prism_memory.lifecycle.propagation import propagate_deletion
@@ -36,6 +37,7 @@ __all__ = [
     "revoke_key",
     "revoke_share",
     "set_consent",
+    "set_current_generation",
     "share_with",
     "validate",
     "write_trace",

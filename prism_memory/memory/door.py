@@ -28,10 +28,12 @@ from prism_memory.memory.entities import Entities
 from prism_memory.memory.erasing import Removing
 from prism_memory.memory.forgetting import Forgetting
 from prism_memory.memory.gating import Gating
+from prism_memory.memory.generating import Generating
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
 from prism_memory.memory.sharing import Sharing
+from prism_memory.memory.sources import Sources
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
@@ -103,7 +105,16 @@ class Remembered:
 
 @spanned("memory")
 @for_its_tenant
-class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuilding):
+class Memory(
+    Governing,
+    Gating,
+    Generating,
+    Forgetting,
+    Keeping,
+    Removing,
+    Sharing,
+    Rebuilding,
+):
     """The memory of one scope.
 
     Args:
@@ -165,6 +176,11 @@ class Memory(Governing, Gating, Forgetting, Keeping, Removing, Sharing, Rebuildi
     def entities(self) -> Entities:
         """Who and what facts speak of: ``memory.entities()``, and its verbs."""
         return Entities(self)
+
+    @property
+    def sources(self) -> Sources:
+        """Documents: ``memory.sources.ingest(key, text)``, and its verbs."""
+        return Sources(self)
 
     def remember(
         self,

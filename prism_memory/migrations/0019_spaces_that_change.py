@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('prism_memory', '0016_open_facts'),
+        ('prism_memory', '0017_sources'),
     ]
 
     operations = [

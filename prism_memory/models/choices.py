@@ -183,16 +183,21 @@ class GateState(models.TextChoices):
     QUARANTINED = "quarantined"
 
 
+class SourceKindChoice(models.TextChoices):
+    DOCUMENT = types.SourceKind.DOCUMENT.value
+    STREAM = types.SourceKind.STREAM.value
+
+
 class SourceState(models.TextChoices):
-    ACTIVE = "active"
-    RETIRED = "retired"
+    ACTIVE = types.SourceState.ACTIVE.value
+    RETIRED = types.SourceState.RETIRED.value
 
 
 class IngestionState(models.TextChoices):
-    PENDING = "pending"
-    INDEXED = "indexed"
-    PARTIAL = "partial"
-    FAILED = "failed"
+    PENDING = types.IngestionState.PENDING.value
+    INDEXED = types.IngestionState.INDEXED.value
+    PARTIAL = types.IngestionState.PARTIAL.value
+    FAILED = types.IngestionState.FAILED.value
 
 
 class SpaceState(models.TextChoices):

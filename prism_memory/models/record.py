@@ -171,6 +171,12 @@ class Record(TenantModel):
                 condition=Q(first_sequence__isnull=False),
             ),
             models.Index(
+                # Of few scopes: what most of a table has not, its index does not hold.
+                fields=["tenant", "scope", "generation"],
+                name="prism_memory_record_generation",
+                condition=Q(generation__isnull=False),
+            ),
+            models.Index(
                 fields=["tenant", "source", "ordinal", "id"],
                 name="prism_memory_record_stream",
                 condition=Q(source__isnull=False),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 
 from prism_memory.db.constraints import TenantKey, TenantReference
 from prism_memory.db.fields import NameField, TenantForeignKey
-from prism_memory.models.base import TenantModel, at_most_a_name, one_of
-from prism_memory.models.choices import IngestionState, SourceState, TrustClass
+from prism_memory.models.base import TenantModel, at_most_a_name, in_calendar, one_of
+from prism_memory.models.choices import (
+    IngestionState,
+    SourceKindChoice,
+    SourceState,
+    TrustClass,
+)
 from prism_memory.models.scope import Scope
 
 
@@ -16,6 +22,11 @@ class Source(TenantModel):
 
     scope = TenantForeignKey(Scope)
     key = NameField()
+    kind = models.TextField(
+        choices=SourceKindChoice,
+        db_default=SourceKindChoice.STREAM,
+        default=SourceKindChoice.STREAM,
+    )
     uri = models.TextField(default="", blank=True)
     trust = models.TextField(choices=TrustClass)
     writer = NameField()
@@ -25,7 +36,16 @@ class Source(TenantModel):
     bytes = models.BigIntegerField(default=0)
     chunks = models.IntegerField(default=0)
     error = models.TextField(default="", blank=True)
+    chunker = models.TextField(
+        default="", db_default="", blank=True, help_text="How it was cut; its options."
+    )
+    language = models.TextField(default="", db_default="", blank=True)
+    metadata = models.JSONField(default=dict, db_default={}, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    ingested_at = models.DateTimeField(
+        null=True, blank=True, help_text="When an ingest last changed it."
+    )
+    retired_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -36,8 +56,21 @@ class Source(TenantModel):
             ),
             at_most_a_name("key", "prism_memory_source_key_bytes"),
             one_of("trust", TrustClass, "prism_memory_source_trust"),
+            one_of("kind", SourceKindChoice, "prism_memory_source_kind"),
             one_of("state", SourceState, "prism_memory_source_state"),
             one_of("ingestion", IngestionState, "prism_memory_source_ingestion"),
+            in_calendar(
+                *("ingested_at", "retired_at"),
+                name="prism_memory_source_calendar",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                # Documents whose vectors were not all there when somebody last looked.
+                fields=["tenant", "id"],
+                name="prism_memory_source_pending",
+                condition=Q(kind="document", ingestion="pending"),
+            ),
         ]
 
     def __str__(self) -> str:

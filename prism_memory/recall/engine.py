@@ -25,7 +25,7 @@ from prism_memory.recall.clock import Clock
 from prism_memory.recall.explain import explain
 from prism_memory.recall.intact import only_intact
 from prism_memory.recall.labelled import facts_of, labelled
-from prism_memory.recall.packing import pack
+from prism_memory.recall.packing import fitting, pack
 from prism_memory.recall.question import CANDIDATES_AT_MOST, Question
 from prism_memory.recall.ranking import Pool, Ranked, rank
 from prism_memory.recall.sharing import check_share, own_hits, with_shared
@@ -101,7 +101,13 @@ def recall(
             providers=providers,
             left=clock.left,
         )
-    hits = pack(chosen, pool, reader.scope.tenant)
+    found_hits = pack(chosen, pool, reader.scope.tenant)
+    hits = fitting(
+        found_hits,
+        max_bytes=question.max_bytes,
+        max_tokens=question.max_tokens,
+        mask=providers.mask,
+    )
     unembedded = UNEMBEDDED if pool.unembedded or found.waiting else ""
     withheld = WITHHELD if found.withheld else ""
     reasons = (degraded, unembedded, withheld, chosen.reason)
@@ -110,6 +116,7 @@ def recall(
         strategy=found.strategy,
         degraded="; ".join(filter(None, reasons)),
         bounded=found.bounded,
+        truncated=len(hits) < len(found_hits),
         timings_ms=clock.timings,
     )
     return search.told(answer)

@@ -22,6 +22,7 @@ PLAIN: Final = (
     "sequence",
     "importance",
     "version",
+    *("line_start", "line_end", "offset_start", "offset_end"),
 )
 TIMES: Final = ("created_at", "happened_at", "valid_from", "valid_to")
 STATE: Final = ("gate", "gate_reason", "changed")

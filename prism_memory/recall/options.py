@@ -20,6 +20,7 @@ from prism_memory.types import (
     Options,
     ReadMode,
     Scope,
+    Vector,
     check_bool,
     check_part,
     check_text,
@@ -43,9 +44,19 @@ NARROWING: Final = (
 ASKING: Final = tuple(
     each.name
     for each in fields(Question)
-    if each.init and each.name in OPTIONS - {"multi_query", "message_range"}
+    if each.init
+    and each.name
+    in OPTIONS
+    - {"multi_query", "message_range", "candidates", "max_bytes", "max_tokens"}
 )
 """Options that are fields of a question as they are."""
+
+BOUNDS: Final = {
+    "candidates": "candidates",
+    "max_bytes": "result_bytes",
+    "max_tokens": "context_tokens",
+}
+"""Options that are fields of a question within a limit's hard cap, or None."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,7 @@ class Request:
         reinforce: Strengthen the hits afterwards.
         given: The options as they came, defaults included.
         shared: Who reads what another thread shares, if that is asked for.
+        vector: Of the question, where the caller has embedded it.
     """
 
     reader: Reader
@@ -79,6 +91,7 @@ class Request:
     reinforce: bool = False
     given: Options = field(default_factory=Options)
     shared: Reader | None = None
+    vector: Vector | None = None
 
 
 def request(
@@ -104,6 +117,7 @@ def request(
             top_k=limit(limits, top_k, "top_k"),
             multi_query=limit(limits, varied, "multi_query"),
             message_range=limit(limits, beside, "message_range"),
+            **bounds(options),
             **{name: options[name] for name in ASKING if name in options},  # type: ignore[literal-required]
         ),
         reranker=alias(
@@ -119,6 +133,20 @@ def request(
         given=options,
         shared=shared_reader(reader, options.get("share_from_parent_thread_id")),
     )
+
+
+def bounds(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an answer may hold and is chosen from, where a caller says.
+
+    Raises:
+        LimitExceeded: A bound is over its hard cap.
+    """
+    given = {name: options.get(name) for name in BOUNDS}
+    return {
+        name: check_limit(value, BOUNDS[name], name)
+        for name, value in given.items()
+        if value is not None
+    }
 
 
 def merged(defaults: Options | None, given: Mapping[str, Any]) -> Options:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from prism_memory.recall.choosing import Chosen
 from prism_memory.recall.items import item_fields
 from prism_memory.recall.ranking import Pool, Row
 from prism_memory.types import Hit, Scope
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""Source: the estimate of S0, rounded up for each text."""
 
 
 def pack(chosen: Chosen, pool: Pool, tenant: str) -> tuple[Hit, ...]:
@@ -42,3 +47,35 @@ def measured(row: Row) -> dict[str, Any]:
     told = row.get("entity")
     scores = {"vector": row["cosine"], "bm25": row["bm25"], "entity": told}
     return {name: score for name, score in scores.items() if score is not None}
+
+
+def fitting(
+    hits: Sequence[Hit],
+    *,
+    max_bytes: int | None,
+    max_tokens: int | None,
+    mask: Callable[[str], str] = str,
+) -> tuple[Hit, ...]:
+    """Return the best hits that fit; none after the first that does not (B229).
+
+    Args:
+        max_bytes: Of all, UTF-8 of words and metadata; any when None.
+        max_tokens: Of all, characters / 4 of the words; any when None.
+        mask: Takes secrets out, as whoever gets the hits sees them.
+    """
+    octets, tokens = 0, 0
+    for place, hit in enumerate(hits):
+        text = mask(hit.text)
+        octets += len(text.encode()) + metadata_bytes(hit, mask)
+        tokens += -(-len(text) // CHARACTERS_PER_TOKEN)
+        if octets > (max_bytes or octets) or tokens > (max_tokens or tokens):
+            return tuple(hits[:place])
+    return tuple(hits)
+
+
+def metadata_bytes(hit: Hit, mask: Callable[[str], str]) -> int:
+    """Return the bytes of a hit's metadata as compact JSON; 0 of none."""
+    if not hit.metadata:
+        return 0
+    text = json.dumps(hit.metadata, ensure_ascii=False, separators=(",", ":"))
+    return len(mask(text).encode())

@@ -63,6 +63,7 @@ class Question:
     weights: Mapping[str, float] | None = None
     rrf_k: float | None = None
     blend: float | None = None
+    candidates: int | None = None
     context: bool | None = None
     scoring: Scoring | None = None
     trust_weighting: bool = True
@@ -72,6 +73,8 @@ class Question:
     hyde: bool = False
     expand_hops: int = 0
     entity_match: bool = False
+    max_bytes: int | None = None
+    max_tokens: int | None = None
     message_range: int = 0
     explain: bool = False
     deadline_seconds: float | None = None
@@ -108,6 +111,8 @@ class Question:
 
         It is a constant of the statement, of which there shall be few.
         """
+        if self.candidates is not None:
+            return 1 << (max(self.candidates, self.top_k, 1) - 1).bit_length()
         scored = self.scoring is not None and self.scoring.active
         reordered = scored or (self.diversity, self.decay_days) != (None, None)
         wanted = CANDIDATES_PER_HIT * self.top_k

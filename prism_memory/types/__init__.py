@@ -48,6 +48,11 @@ from prism_memory.types.entries import MAX_ORDINAL, Consent, Entry, Lineage, Sou
 from prism_memory.types.erasures import Erased, ErasedPage, Erasing, Foreseen
 from prism_memory.types.exports import PORTABLE, ExportPage, ExportPart, ExportState
 from prism_memory.types.facts import Claim, FactItem, FactPage
+from prism_memory.types.generations import (
+    MAX_GENERATION,
+    Generations,
+    check_generation,
+)
 from prism_memory.types.governing import ConsentDecision, ConsentHistory, Corrected
 from prism_memory.types.ids import MAX, NIL, uuid7
 from prism_memory.types.options import TRUST_OPTIONS, Options
@@ -78,6 +83,13 @@ from prism_memory.types.retention import (
     Rules,
     ScopePreview,
 )
+from prism_memory.types.retrieval import (
+    Passage,
+    PassageProvenance,
+    Retrieval,
+    Retrieved,
+    TrustLabels,
+)
 from prism_memory.types.reviews import ReviewAction, Reviewed, ReviewItem, ReviewPage
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
@@ -89,6 +101,15 @@ from prism_memory.types.scopes import (
 )
 from prism_memory.types.scoring import Scoring
 from prism_memory.types.shares import SHARED_AT_MOST, Share, SharePage
+from prism_memory.types.sources import (
+    ChunkPage,
+    DeletedSource,
+    Ingested,
+    Ingestion,
+    RetiredSource,
+    SourceItem,
+    SourcePage,
+)
 from prism_memory.types.traces import (
     HASH_BYTES,
     STRENGTH_AT_FIRST,
@@ -110,6 +131,7 @@ from prism_memory.types.vocabulary import (
     FactChange,
     HoldLevel,
     HoldWhere,
+    IngestionState,
     Kind,
     MentionRole,
     Permission,
@@ -120,6 +142,8 @@ from prism_memory.types.vocabulary import (
     ReviewWhy,
     ScopeLevel,
     Sensitivity,
+    SourceKind,
+    SourceState,
     Tier,
     TombstoneReason,
     Trust,
@@ -131,6 +155,7 @@ __all__ = [
     "HASH_BYTES",
     "JSON",
     "MAX",
+    "MAX_GENERATION",
     "MAX_ORDINAL",
     "MERGED_AT_MOST",
     "METADATA_DEPTH",
@@ -153,6 +178,7 @@ __all__ = [
     "Acceptance",
     "Actor",
     "Candidate",
+    "ChunkPage",
     "Claim",
     "Closing",
     "ConflictItem",
@@ -167,6 +193,7 @@ __all__ = [
     "Corrected",
     "DecidedFact",
     "DeepRecalled",
+    "DeletedSource",
     "Derived",
     "EmbedderIdentity",
     "EntityItem",
@@ -185,6 +212,7 @@ __all__ = [
     "FactPage",
     "Foreseen",
     "Forgotten",
+    "Generations",
     "Grade",
     "Grant",
     "Held",
@@ -192,6 +220,9 @@ __all__ = [
     "HoldLevel",
     "HoldPage",
     "HoldWhere",
+    "Ingested",
+    "Ingestion",
+    "IngestionState",
     "Item",
     "Kind",
     "Lineage",
@@ -201,6 +232,8 @@ __all__ = [
     "Options",
     "Origin",
     "Page",
+    "Passage",
+    "PassageProvenance",
     "Permission",
     "Preview",
     "Principal",
@@ -214,6 +247,9 @@ __all__ = [
     "RestoredFact",
     "RestoredVersion",
     "Retained",
+    "RetiredSource",
+    "Retrieval",
+    "Retrieved",
     "ReviewAction",
     "ReviewDecision",
     "ReviewItem",
@@ -231,13 +267,18 @@ __all__ = [
     "Settled",
     "Share",
     "SharePage",
+    "SourceItem",
+    "SourceKind",
+    "SourcePage",
     "SourceRef",
+    "SourceState",
     "Stone",
     "StonePage",
     "Tier",
     "TombstoneReason",
     "Trace",
     "Trust",
+    "TrustLabels",
     "Vector",
     "Verdict",
     "check_bigint",
@@ -245,6 +286,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_finite",
+    "check_generation",
     "check_json",
     "check_name",
     "check_part",

@@ -48,6 +48,10 @@ class Item:
         gate_reason: Why it is quarantined, or empty.
         changed: Its words, gate or consent changed after the ``known_at`` of the
             question: it was known then, but perhaps not as it is shown.
+        line_start: Of a document's chunk in force, its first line, from 1.
+        line_end: Its last line, inclusive.
+        offset_start: Its first character in the redacted document, from 0.
+        offset_end: Behind its last character.
     """
 
     id: uuid.UUID
@@ -73,6 +77,20 @@ class Item:
     gate: str = "open"
     gate_reason: str = ""
     changed: bool = False
+    line_start: int | None = None
+    line_end: int | None = None
+    offset_start: int | None = None
+    offset_end: int | None = None
+
+    @property
+    def citation(self) -> str:
+        """How a document's chunk in force is cited: ``source#0001``; else empty.
+
+        By its place in the document as it is now, from 1 (B233).
+        """
+        if self.kind is not Kind.CHUNK or None in {self.source, self.ordinal}:
+            return ""
+        return f"{self.source}#{(self.ordinal or 0) + 1:04d}"
 
 
 @dataclass(frozen=True)
@@ -194,6 +212,7 @@ class Recalled(Sequence[Hit]):
         degraded: Why the answer is poorer than it could be, or empty.
         bounded: Some words are in too many rows to search them all: those were only
             searched beside others. Or an entity has more facts than are looked at.
+        truncated: More was found than ``max_bytes`` or ``max_tokens`` let through.
         timings_ms: Milliseconds by step.
         trace_id: Of the trace that is kept of it, or None where none is.
         adjacent: What stands beside the hits, by sequence, when asked for.
@@ -204,6 +223,7 @@ class Recalled(Sequence[Hit]):
     strategy: str = "none"
     degraded: str = ""
     bounded: bool = False
+    truncated: bool = False
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
     trace_id: uuid.UUID | None = field(default=None, compare=False)
     adjacent: tuple[Item, ...] = ()

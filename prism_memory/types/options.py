@@ -45,6 +45,8 @@ class Options(TypedDict, total=False):
             are equal then.
         rrf_k: Rank offset of ``rrf``, above 0; 60 when None.
         blend: Share of the words in ``blend``, 0..1; 0.2 when None.
+        candidates: That each leg is asked for, 1..128, rounded up to a power of two;
+            never fewer than ``top_k``. By ``top_k`` when None.
         context: Let what stands around a record speak for it. True unless the fusion
             is ``blend`` or text is not asked.
         scoring: Weights of recency and importance beside similarity.
@@ -61,6 +63,11 @@ class Options(TypedDict, total=False):
             2 for facts that share one with these. 0: none. One query each.
         entity_match: Add facts that speak of what the question names. One query more.
 
+        max_bytes: Of the hits, UTF-8 of words and metadata; the best that fit are
+            shown, and ``truncated`` says where more were found. 524,288 at most
+            (``result_bytes``); any when None.
+        max_tokens: Likewise of the words, characters / 4. 8,000 at most
+            (``context_tokens``); any when None.
         message_range: Rows shown before and after each hit, 0..4. One query more.
         explain: Say of each hit why it is where it is. One query more.
         deadline_seconds: Longest the call may take, above 0. A provider is told what is
@@ -89,6 +96,7 @@ class Options(TypedDict, total=False):
     weights: Mapping[str, float] | None
     rrf_k: float | None
     blend: float | None
+    candidates: int | None
     context: bool | None
     scoring: Scoring | None
     trust_weighting: bool
@@ -101,6 +109,8 @@ class Options(TypedDict, total=False):
     expand_hops: int
     entity_match: bool
 
+    max_bytes: int | None
+    max_tokens: int | None
     message_range: int | None
     explain: bool
     deadline_seconds: float | None

@@ -170,6 +170,29 @@ SAID_KINDS: Final = (Kind.ENTRY, Kind.TURN, Kind.NOTE)
 name, have verbs of their own (B151)."""
 
 
+class SourceKind(StrEnum):
+    """What a source is: a document that is ingested whole, or a stream of records."""
+
+    DOCUMENT = "document"
+    STREAM = "stream"
+
+
+class SourceState(StrEnum):
+    """Whether a source is in search."""
+
+    ACTIVE = "active"
+    RETIRED = "retired"
+
+
+class IngestionState(StrEnum):
+    """How far the vectors of a document are."""
+
+    PENDING = "pending"
+    INDEXED = "indexed"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
 class Tier(StrEnum):
     """The tier of a tiered memory, or none."""
 

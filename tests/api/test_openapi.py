@@ -163,6 +163,7 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/holds",
         "/holds/{hold_id}",
         "/tombstones",
+        "/generations",
         "/shares",
         "/retention/policies",
         "/retention/policies/{policy_id}",

@@ -103,6 +103,8 @@ ROWS = {
     ("reviews", "GET"): Row(Permission.GOVERN),
     # No review has a memory's id; see test_reviews.py.
     ("review-decide", "POST"): Row(Permission.GOVERN, 404, {"decision": "accept"}),
+    ("generations", "GET"): Row(Permission.GOVERN),
+    ("generations", "PUT"): Row(Permission.GOVERN, 200, {"generation": None}),
     ("shares", "GET"): Row(Permission.READ),
     ("shares", "PUT"): Row(
         Permission.GOVERN, 204, {"child": "t2", "ids": []}, in_thread=True

@@ -46,6 +46,9 @@ USUAL: dict[str, Any] = {
     "weights": {"text": 0, "vector": 0.1},
     "rrf_k": 1,
     "blend": 0.9,
+    "candidates": 1,
+    "max_bytes": 1,
+    "max_tokens": 1,
     "context": False,
     "scoring": {"importance_weight": 1},
     "decay_days": 1,
@@ -57,6 +60,9 @@ USUAL: dict[str, Any] = {
     "deadline_seconds": 1e-9,
 }
 """A value of each that may be a default."""
+
+RECALL_ALONE = {"message_range", "max_bytes", "max_tokens"}
+"""Options that deep recall does not take."""
 
 FROM = "2010-01-01T00:00:00Z"
 
@@ -87,7 +93,7 @@ def test_null_takes_a_default_of_the_search_back(
     alice: Caller, path: str, name: str
 ) -> None:
     """B369."""
-    if path == "recall/deep" and name == "message_range":
+    if path == "recall/deep" and name in RECALL_ALONE:
         return
     for text in ("tea of May", "green tea", "Is it cold?", "tea, and then more tea"):
         alice.remember(text, importance=0.1, valid_from=FROM, wait=True)
@@ -120,7 +126,8 @@ def test_the_document_takes_null_too() -> None:
     question = {"query": "tea", **dict.fromkeys(NULLABLE | {"top_k"})}
 
     validator("RecallInput").validate(question)
-    del question["message_range"]
+    for name in RECALL_ALONE:
+        del question[name]
     question |= dict.fromkeys(COUNTED)
     validator("DeepRecallInput").validate(question)
 
@@ -130,7 +137,7 @@ def test_all_of_them_null_is_a_plain_question(alice: Caller) -> None:
 
     nulls = dict.fromkeys(NULLABLE | {"top_k"})
     assert alice.recalls("tea", **nulls) == ["tea"]
-    nulls = dict.fromkeys((NULLABLE | COUNTED) - {"message_range"})
+    nulls = dict.fromkeys((NULLABLE | COUNTED) - RECALL_ALONE)
     (hit,) = alice.post("recall/deep", {"query": "tea", **nulls}).json()["hits"]
     assert hit["text"] == "tea"
 

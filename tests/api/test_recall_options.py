@@ -54,6 +54,7 @@ EVERYTHING: dict[str, Any] = {
     "weights": {"vector": 1, "text": 0.5, "recency": 0},
     "rrf_k": 20,
     "blend": 0.5,
+    "candidates": 20,
     "context": True,
     "scoring": {
         "recency_weight": 0.2,
@@ -69,6 +70,8 @@ EVERYTHING: dict[str, Any] = {
     "transformer": "words",
     "expand_hops": 1,
     "entity_match": True,
+    "max_bytes": 65_536,
+    "max_tokens": 2_000,
     "message_range": 1,
     "explain": True,
     "deadline_seconds": 60,

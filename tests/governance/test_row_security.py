@@ -22,9 +22,8 @@ from prism_memory.errors import Invalid, Misconfigured
 from prism_memory.governance import row_security
 from prism_memory.governance.retention.policies import create_policy
 from prism_memory.models import AuditEvent, AuditSeal, EmbeddingSpace, Record, Run
-from prism_memory.types import Actor, Rules, Scope
 from prism_memory.tasks.sweeping import SWEEPS
-from tests.swept import sweep
+from prism_memory.types import Actor, Rules, Scope
 from tests.architecture.test_every_statement_names_the_tenant import (
     lifecycle_calls,
     memory_calls,
@@ -32,6 +31,7 @@ from tests.architecture.test_every_statement_names_the_tenant import (
 from tests.capture import tenant_models
 from tests.factories import NOON, make_memory, make_scope, make_trace, remember_one
 from tests.kept import undone
+from tests.swept import sweep
 
 ROLE = "prism_memory_site"
 

@@ -169,6 +169,11 @@ class QuestionInput(StrictInput):
     blend = Number(
         required=False, allow_null=True, help_text="Share of the words in blend, 0..1."
     )
+    candidates = Whole(
+        required=False,
+        allow_null=True,
+        help_text="That each leg is asked for, 1..128; by top_k when not given.",
+    )
     context = Flag(  # type: ignore[assignment] # a form is given no context of its own
         required=False,
         allow_null=True,
@@ -222,6 +227,16 @@ class QuestionInput(StrictInput):
 class RecallInput(QuestionInput):
     """A question, and what to tell beside the hits."""
 
+    max_bytes = Whole(
+        required=False,
+        allow_null=True,
+        help_text="Of the hits, words and metadata; 524288 at most. Any if not given.",
+    )
+    max_tokens = Whole(
+        required=False,
+        allow_null=True,
+        help_text="Of the hits' words, characters / 4; 8000 at most. Any if not given.",
+    )
     message_range = Whole(
         required=False,
         allow_null=True,

@@ -120,6 +120,9 @@ class RecalledOutput(serializers.Serializer[Any]):
         help_text="Words that are in too many rows were only searched beside others,"
         " or an entity has more facts than are looked at."
     )
+    truncated = serializers.BooleanField(
+        help_text="More was found than max_bytes or max_tokens let through."
+    )
     timings_ms = serializers.DictField(
         child=serializers.FloatField(), help_text="Milliseconds by step."
     )
@@ -166,6 +169,7 @@ def recalled_output(recalled: Recalled) -> dict[str, Any]:
         "strategy": recalled.strategy,
         "degraded": recalled.degraded,
         "bounded": recalled.bounded,
+        "truncated": recalled.truncated,
         "timings_ms": {
             step: round(spent, 3) for step, spent in recalled.timings_ms.items()
         },

@@ -79,6 +79,7 @@ SELECT record.id::text AS record_id, record.key, record.text, record.kind, recor
        record.metadata::text, record.sequence, record.importance,
        record.created_at::text, record.happened_at::text, record.valid_from::text,
        record.valid_to::text, record.version, record.gate, record.gate_reason,
+       record.line_start, record.line_end, record.offset_start, record.offset_end,
        {changed} AS changed, place.owner, place.agent, place.thread,
        source.key AS source
   FROM shown

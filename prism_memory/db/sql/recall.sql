@@ -62,6 +62,7 @@ fetched AS MATERIALIZED (
          record.writer, record.metadata::text, record.sequence, record.importance,
          record.created_at::text, record.happened_at::text, record.valid_from::text,
          record.valid_to::text, record.version, record.gate, record.gate_reason,
+         record.line_start, record.line_end, record.offset_start, record.offset_end,
          {changed} AS changed, record.scope_id, record.source_id
     FROM found
          {scores}

@@ -1,0 +1,1 @@
+"""Which generation of documents is seen: ``/generations``."""

@@ -1,0 +1,15 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('prism_memory', '0020_run_tries'),
+    ]
+
+    operations = [
+        migrations.AddIndex(
+            model_name='record',
+            index=models.Index(condition=models.Q(('generation__isnull', False)), fields=['tenant', 'scope', 'generation'], name='prism_memory_record_generation'),
+        ),
+    ]
