@@ -531,10 +531,11 @@ def test_runs_and_audit_name_the_tenant() -> None:
         run = begin(at)
         runs.advance(run, using="default", cursor={"n": 1}, counts={"n": 1}, at=at)
         runs.finish(run, using="default", state=RunState.FAILED, at=at)
-        assert begin(at).id == run.id
+        again = begin(at)
+        assert again.id == run.id
         own: dict[str, Any] = {"using": "default", "tenant": TENANT, "at": at}
-        runs.expect(run, using="default", total=1, at=at)
-        ticket = runs.rest(begin(at), using="default", at=at)
+        runs.expect(again, using="default", total=1, at=at)
+        ticket = runs.rest(again, using="default", at=at)
         runs.take_up(**own, run_id=run.id, ticket=ticket)
         assert runs.left_alone(**own) == []
         runs.cancel(**own, run_id=run.id)
