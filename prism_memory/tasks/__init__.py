@@ -24,6 +24,7 @@ from prism_memory.signals import (
 from prism_memory.tasks.cleaning import clean_exports
 from prism_memory.tasks.draining import drain, on_indexing_wanted
 from prism_memory.tasks.judging import judge_pending
+from prism_memory.tasks.observing import connect_observing, take_readings
 from prism_memory.tasks.promoting import promote_facts
 from prism_memory.tasks.resolving import on_resolving_wanted, resolve_entities
 from prism_memory.tasks.running import (
@@ -64,6 +65,7 @@ __all__ = [
     "seal",
     "sender",
     "sweep",
+    "take_readings",
     "tidy_entities",
 ]
 
@@ -98,6 +100,7 @@ def connect() -> None:
     trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
     # A backend that hangs is one that did not answer, and no text's fault.
     backends.count_as_outage(SoftTimeLimitExceeded)
+    connect_observing()
     checks.register(check_broker)
     os.register_at_fork(after_in_child=sender.reset)
     atexit.register(sender.flush)

@@ -8,6 +8,7 @@ from celery.schedules import crontab
 
 from prism_memory.conf import settings
 from prism_memory.tasks.cleaning import clean_exports
+from prism_memory.tasks.observing import take_readings
 from prism_memory.tasks.sending import routing
 from prism_memory.tasks.sweeping import DAY, sweep
 
@@ -31,11 +32,16 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
         "prism-memory-judge-conflicts": _sweep(
             "conflicts", crontab(minute="*/10"), 600.0
         ),
-        "prism-memory-clean-exports": {
-            "task": clean_exports.name,
-            "schedule": crontab(minute="*/15"),
-            "options": {"expires": 900.0, **routing(clean_exports.name)},
-        },
+        "prism-memory-clean-exports": _alone(clean_exports, 15),
+        "prism-memory-take-readings": _alone(take_readings, 5),
+    }
+
+
+def _alone(task: Any, minutes: int) -> dict[str, Any]:
+    return {
+        "task": task.name,
+        "schedule": crontab(minute=f"*/{minutes}"),
+        "options": {"expires": 60.0 * minutes, **routing(task.name)},
     }
 
 

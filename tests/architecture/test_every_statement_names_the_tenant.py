@@ -38,6 +38,7 @@ from prism_memory.types import (
     Restored,
     SourceRef,
 )
+from prism_memory.types.findings import Finding
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
 from tests.governance.stored import storages
@@ -479,6 +480,8 @@ def indexing_calls() -> Calls:
         "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),
+        "examine": lambda: [*indexing.examine(using="default", tenants=[TENANT])],
+        "cure": lambda: indexing.cure(using="default", finding=miscounted(space)),
         "requeue_stale": lambda: indexing.requeue_stale(**own),
         "behind": lambda: indexing.behind(**own, other=space),
         "compare_spaces": lambda: indexing.compare_spaces(
@@ -497,6 +500,10 @@ def indexing_calls() -> Calls:
             using="default", tenant=TENANT, run_id=start_rebuild(space).id
         ),
     }
+
+
+def miscounted(space: indexing.Space) -> Finding:
+    return Finding("counts_off", "", "", tenant=TENANT, space_id=space.id)
 
 
 def test_the_queue_is_worked_tenant_by_tenant() -> None:
