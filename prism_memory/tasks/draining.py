@@ -49,6 +49,8 @@ def drain(
     key, began = (tenant, using, alias), time.time()
     if sent_at is not None and sent_at <= _turns.get(key, 0.0):
         return
+    if not backends.are_vectors_used():
+        return
     # What is being built first: once it answers, it shall lack nothing that stands in
     # the one before it.
     ends = [
@@ -81,9 +83,12 @@ def drain_space(
         batch=settings.EMBED_BATCH,
         max_seconds=slice_seconds(),
     )
+    if done.behind:
+        logger.warning("The external index of vectors lags behind: %s", done.behind)
     if done.outage:
         logger.warning("Indexing stopped early: %s", done.outage)
-        return "outage"
+    if done.outage or done.behind:
+        return "outage"  # the next sweep tries again
     more = indexing.is_waiting(using=using, space=space, tenant=tenant)
     return "more" if more else "done"
 
@@ -110,7 +115,7 @@ def _message(tenant: str, using: str, alias: str, sent_at: float | None) -> Mess
 
 def on_indexing_wanted(*, tenant: str, using: str, alias: str, **kwargs: Any) -> None:
     """Wake a worker; with eager Celery, be the worker."""
-    if not settings.WAKE:
+    if not (settings.WAKE and backends.are_vectors_used()):
         return
     if current_app.conf.task_always_eager:
         drain.apply(kwargs={"tenant": tenant, "using": using, "alias": alias})

@@ -44,7 +44,7 @@ def resolve_entities(*, tenant: str, using: str, **kwargs: Any) -> None:
 
 def is_wanted() -> bool:
     """Tell whether names are compared by their vectors."""
-    return settings.ENTITY_RESOLVER == "vectors" and bool(settings.EMBEDDERS)
+    return settings.ENTITY_RESOLVER == "vectors" and backends.are_vectors_used()
 
 
 def resolve_message(tenant: str, using: str) -> Message:

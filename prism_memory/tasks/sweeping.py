@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from prism_memory import governance, indexing
+from prism_memory import backends, governance, indexing
 from prism_memory.conf import settings
 from prism_memory.errors import Conflict
 from prism_memory.facts import resolving
@@ -96,7 +96,7 @@ def send(found: Iterable[Message]) -> None:
 def _drains(using: str) -> Look | None:
     spaces = {
         alias: indexing.find_live(using=using, alias=alias)
-        for alias in settings.EMBEDDERS
+        for alias in (settings.EMBEDDERS if backends.are_vectors_used() else ())
     }
 
     def look(tenant: str) -> Iterator[Message]:
