@@ -457,6 +457,7 @@ NO_TENANTS_ROWS: Final = {
     "known_space",
     "note_situate",
     "live",
+    "random_tenant",
     "space_of",
     "refuse_while_built",
     "table_sizes",
@@ -466,6 +467,13 @@ NO_TENANTS_ROWS: Final = {
 
 MEASURED: Final = {"calibrate"}
 """Watched in ``tests/indexing/test_calibrate.py``: no transaction may be around it."""
+
+
+def start_rebuild(space: indexing.Space) -> Run:
+    at = timezone.now()
+    return indexing.start_rebuild(
+        using="default", tenant=TENANT, space=space, actor=SYSTEM, at=at
+    )
 
 
 OF_THE_INSTALLATION: Final = {
@@ -517,6 +525,10 @@ def indexing_calls() -> Calls:
             queue=indexing.Queue("default", TENANT, space), embed=embed, rows=1
         ),
         "rebuild": lambda: indexing.rebuild(**own, embed=embed, rows=1, actor=SYSTEM),
+        "start_rebuild": lambda: start_rebuild(space),
+        "resume_rebuild": lambda: indexing.resume_rebuild(
+            using="default", tenant=TENANT, run_id=start_rebuild(space).id
+        ),
     }
 
 
@@ -571,6 +583,7 @@ def test_what_is_said_to_touch_no_tenants_rows_does_not() -> None:
         indexing.refuse_while_built(using="default", space=space)
         indexing.table_sizes(using="default")
         assert [*indexing.tenants(using="default")] == [TENANT]
+        assert indexing.random_tenant(using="default") == TENANT
     assert not seen.on_tenants()
 
 
@@ -581,7 +594,18 @@ def test_runs_and_audit_name_the_tenant() -> None:
         run = begin(at)
         runs.advance(run, using="default", cursor={"n": 1}, counts={"n": 1}, at=at)
         runs.finish(run, using="default", state=RunState.FAILED, at=at)
-        assert begin(at).id == run.id
+        again = begin(at)
+        assert again.id == run.id
+        own: dict[str, Any] = {"using": "default", "tenant": TENANT, "at": at}
+        runs.expect(again, using="default", total=1, at=at)
+        ticket = runs.rest(again, using="default", at=at)
+        runs.take_up(**own, run_id=run.id, ticket=ticket)
+        assert runs.left_alone(**own) == []
+        runs.cancel(**own, run_id=run.id)
+        given: dict[str, Any] = {"kind": "decay", "target": "", "actor": SYSTEM}
+        waiting = runs.wait_for_worker(**own, **given)
+        runs.cancel(**own, run_id=waiting.id)
+        runs.retry(**own, run_id=waiting.id)
         audit.record(
             using="default",
             tenant=TENANT,
