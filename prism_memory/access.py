@@ -236,6 +236,11 @@ def placed() -> sql.SQL:
     return sql.SQL(named("access")["placed"])
 
 
+def source_placed() -> sql.SQL:
+    """Return whether a row called ``source`` is of the reader's scopes, as SQL."""
+    return sql.SQL(named("access")["source_placed"])
+
+
 def unwithheld() -> sql.SQL:
     """Return what a row called ``record`` says of itself: a part of the rule."""
     return sql.SQL(named("access")["unwithheld"])

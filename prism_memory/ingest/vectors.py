@@ -1,0 +1,85 @@
+"""Vectors that were made before a document is stored, and those it has already."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from prism_memory import indexing
+from prism_memory.db import queries
+from prism_memory.db.queries import named
+from prism_memory.indexing.claims import Claimed, Queue, write
+from prism_memory.types import Scope, Vector
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Vectors of one space, by the SHA-256 of the text that was embedded."""
+
+    space: indexing.Space
+    made: Mapping[bytes, Vector]
+
+
+def write_made(
+    *,
+    using: str,
+    scope: Scope,
+    vectors: Vectors,
+    texts: Mapping[uuid.UUID, bytes],
+    at: dt.datetime,
+) -> None:
+    """Give queued records the vectors that were made. Two queries.
+
+    After all that locks records: a drain holds vectors while it waits for the scope.
+
+    Args:
+        texts: The SHA-256 of what is embedded, by record.
+    """
+    given = [
+        (Claimed(record_id, sha256, 0, at, ""), vectors.made[sha256])
+        for record_id, sha256 in sorted(texts.items())
+        if sha256 in vectors.made
+    ]
+    write(Queue(using, scope.tenant, vectors.space), given)
+
+
+def reuse(
+    *,
+    using: str,
+    scope: Scope,
+    source_id: uuid.UUID,
+    generation: int,
+    record_ids: Collection[uuid.UUID],
+) -> None:
+    """Give queued chunks the vectors that another generation of them has (B239).
+
+    One query, and one for each space. When it is called: see ``write_made``.
+    """
+    given = {
+        "tenant": scope.tenant,
+        "source_id": source_id,
+        "generation": generation,
+        "record_ids": list(record_ids),
+    }
+    rows = queries.fetch(using, named("ingest")["reuse_vectors"], given)
+    added = Counter(row["space_id"] for row in rows if not row["counted"])
+    for space_id in sorted(added):
+        counted = {
+            "tenant": scope.tenant,
+            "space_id": space_id,
+            "scope_id": scope.id,
+            "added": added[space_id],
+        }
+        queries.execute(using, named("indexing")["count_vectors"], counted)
+
+
+def still_waiting(
+    *, using: str, tenant: str, record_ids: Collection[uuid.UUID], alias: str
+) -> frozenset[uuid.UUID]:
+    """Return those of some records that wait for a vector. One query."""
+    given = {"tenant": tenant, "record_ids": list(record_ids), "alias": alias}
+    rows = queries.fetch(using, named("ingest")["still_waiting"], given)
+    return frozenset(row["record_id"] for row in rows)
