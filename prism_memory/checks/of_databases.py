@@ -170,7 +170,7 @@ def backend_messages(alias: str, error: Misconfigured) -> Iterator[checks.CheckM
             f"The vectors of {alias!r} are those of EMBEDDERS[{space.entry!r}], which"
             f" there is not. {error}",
             hint="Put the entry back, or give the alias's own the same embedder.",
-            id="prism_memory.E027",
+            id="prism_memory.E033",
         )
 
 

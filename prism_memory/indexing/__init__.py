@@ -1,11 +1,16 @@
 """Keep the vectors true: spaces, the queue, the index."""
 
+from prism_memory.indexing.agreement import Agreement
 from prism_memory.indexing.at_once import embed_now
+from prism_memory.indexing.building import build_space
 from prism_memory.indexing.calibrate import calibrate
 from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
+from prism_memory.indexing.compare import compare_spaces
 from prism_memory.indexing.costs import Calibration, Measured
 from prism_memory.indexing.drain import Drained, drain
-from prism_memory.indexing.enqueue import enqueue_missing
+from prism_memory.indexing.drop_space import drop_space
+from prism_memory.indexing.enqueue import enqueue_missing, requeue_stale
+from prism_memory.indexing.fill import Filled, FilledPage, fill, fill_page
 from prism_memory.indexing.hnsw import (
     EF_CONSTRUCTION,
     IndexState,
@@ -44,13 +49,17 @@ from prism_memory.indexing.spaces import (
     live,
     space_of,
 )
+from prism_memory.indexing.switch import behind, reopen_space, switch_space
 from prism_memory.indexing.tenants import is_waiting, tenants, waiting
 
 __all__ = [
     "EF_CONSTRUCTION",
+    "Agreement",
     "Calibration",
     "Done",
     "Drained",
+    "Filled",
+    "FilledPage",
     "Held",
     "IndexState",
     "Indexed",
@@ -63,13 +72,19 @@ __all__ = [
     "Space",
     "active",
     "back_off_seconds",
+    "behind",
+    "build_space",
     "calibrate",
+    "compare_spaces",
     "create_index",
     "drain",
     "drop_index",
+    "drop_space",
     "embed_now",
     "embedder_of",
     "enqueue_missing",
+    "fill",
+    "fill_page",
     "find_active",
     "find_live",
     "held",
@@ -85,8 +100,11 @@ __all__ = [
     "rebuild_page",
     "recount",
     "refuse_while_built",
+    "reopen_space",
+    "requeue_stale",
     "retry_failed",
     "space_of",
+    "switch_space",
     "table_sizes",
     "tenants",
     "waiting",

@@ -119,11 +119,14 @@ def write(queue: Queue, vectors: Sequence[tuple[Claimed, Vector]]) -> int:
     }
     with transaction.atomic(using=queue.using):
         rows = queries.fetch(queue.using, named("indexing")["write_vectors"], given)
-        _count(queue, Counter(row["scope_id"] for row in rows if not row["counted"]))
+        count_vectors(
+            queue, Counter(row["scope_id"] for row in rows if not row["counted"])
+        )
     return len(rows)
 
 
-def _count(queue: Queue, added: Counter[uuid.UUID]) -> None:
+def count_vectors(queue: Queue, added: Counter[uuid.UUID]) -> None:
+    """Add to what the planner reads, scope by scope in the order of their ids."""
     for scope_id in sorted(added):
         given = {
             "tenant": queue.tenant,

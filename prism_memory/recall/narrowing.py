@@ -20,7 +20,10 @@ def digest(reader: Reader, *, moments: bool = True) -> str:
     Args:
         moments: Readers of other moments are others.
     """
-    told: list[Any] = [reader.scope.id.hex]
+    told: list[Any] = [
+        reader.scope.id.hex,
+        *(one.id.hex for one in reader.scopes or ()),
+    ]
     told += [str(getattr(reader, name)) for name in WISHES]
     for name in NARROWING:
         values = getattr(reader, name)

@@ -62,7 +62,9 @@ def shared_reader(reader: Reader, parent: object) -> Reader | None:
     of_owner = (place.tenant, place.owner) == (child.tenant, child.owner)
     if not (child.thread and place.thread and of_owner):
         raise ScopeDenied(DENIED, field=OPTION)
-    return replace(reader, scope=place, mode=ReadMode.EXACT, shared_with=child)
+    return replace(
+        reader, scope=place, mode=ReadMode.EXACT, scopes=None, shared_with=child
+    )
 
 
 def check_share(using: str, reader: Reader) -> None:

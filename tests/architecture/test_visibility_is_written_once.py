@@ -157,6 +157,12 @@ RAW_SQL: Final = {
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
     "indexing.page_of_texts": "As indexing.claim: a rebuild makes all vectors anew.",
+    "indexing.page_to_fill": "As indexing.claim: what lacks its vector.",
+    "indexing.fill_vectors": "Writes them, while the text is still the same.",
+    "indexing.requeue_stale": "Compares hashes of texts; ids only.",
+    "indexing.count_records": "Counts for progress; no content.",
+    "indexing.sampled_texts": "Words that two embedders are compared by; shown to"
+    " nobody.",
     "indexing.table_sizes": "Bytes of the table.",
     "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
     "integrity.locked": "Signatures of rows that an operator vouches for; shows none.",

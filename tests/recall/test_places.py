@@ -32,7 +32,7 @@ LARGE = settings.EXACT_SCAN_ROWS + 1
 
 
 def place(owner: str = "ada", using: str = "default", space_id: int = 1) -> Place:
-    return (using, space_id, Scope("acme", owner), ReadMode.CHAIN)
+    return (using, space_id, Scope("acme", owner).visible(ReadMode.CHAIN))
 
 
 def said(
@@ -54,8 +54,8 @@ def test_a_place_is_remembered_and_no_other() -> None:
         place("bob"),
         place(using="other"),
         place(space_id=2),
-        ("default", 1, Scope("acme", "ada"), ReadMode.EXACT),
-        ("default", 1, Scope("other", "ada"), ReadMode.CHAIN),
+        ("default", 1, Scope("acme", "ada").visible(ReadMode.EXACT)),
+        ("default", 1, Scope("other", "ada").visible(ReadMode.CHAIN)),
     ]
     assert not any(known_size(other).large for other in others)
 

@@ -409,3 +409,164 @@ SELECT count(*) AS found
          ORDER BY embedding.vector::halfvec({dimensions})
                   <=> (SELECT vector::halfvec({dimensions}) FROM asked)
          LIMIT {rows}) AS nearest;
+
+-- name: page_to_fill
+-- Records whose text has no vector in a space and no place in its queue, or one that is
+-- of another text, in the order of their ids.
+SELECT record.id AS record_id, known.sha256 AS old_sha256,
+       coalesce(record.embed_text, record.text) AS text
+  FROM prism_memory_record AS record
+  LEFT JOIN prism_memory_embedding AS known
+    ON known.tenant = %(tenant)s::text AND known.record_id = record.id
+   AND known.space_id = %(space_id)s::integer
+ WHERE record.tenant = %(tenant)s::text
+   AND record.id > %(after)s::uuid
+   AND record.retired_at IS NULL
+   AND (known.record_id IS NULL
+        OR known.sha256
+           <> sha256(convert_to(coalesce(record.embed_text, record.text), 'UTF8')))
+ ORDER BY record.id
+ LIMIT %(rows)s::integer;
+
+-- name: fill_vectors
+-- What a page of them was embedded to, unless its text changed or a writer queued it
+-- meanwhile; without a vector it is queued. Records first, in the order of their keys,
+-- then vectors in that of their ids, as all lock them.
+WITH given AS MATERIALIZED (
+  SELECT listed.record_id, listed.sha256, listed.old_sha256,
+         listed.vector::halfvec AS vector
+    FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[], %(old_sha256s)s::bytea[],
+                %(vectors)s::text[])
+         AS listed(record_id, sha256, old_sha256, vector)),
+there AS MATERIALIZED (
+  SELECT record.id, record.scope_id,
+         sha256(convert_to(coalesce(record.embed_text, record.text), 'UTF8')) AS sha256
+    FROM prism_memory_record AS record
+   WHERE record.tenant = %(tenant)s::text
+     AND record.id = ANY(%(record_ids)s::uuid[])
+     AND record.retired_at IS NULL
+   ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
+            record.partition COLLATE "C", record.key COLLATE "C"
+     FOR KEY SHARE)
+INSERT INTO prism_memory_embedding AS embedding
+       (tenant, space_id, record_id, scope_id, sha256, vector, counted, attempts, error,
+        created_at, next_try_at)
+SELECT %(tenant)s::text, space.id, given.record_id, there.scope_id, given.sha256,
+       given.vector, given.vector IS NOT NULL, 0, '', statement_timestamp(),
+       statement_timestamp()
+  FROM given
+  JOIN there ON there.id = given.record_id AND there.sha256 = given.sha256
+  JOIN prism_memory_embeddingspace AS space
+    ON space.id = %(space_id)s::integer
+   AND (given.vector IS NULL OR space.dimensions = vector_dims(given.vector))
+ ORDER BY given.record_id
+ON CONFLICT (tenant, space_id, record_id) DO UPDATE
+   SET vector = excluded.vector, sha256 = excluded.sha256, attempts = 0,
+       claimed_until = NULL, next_try_at = excluded.next_try_at, failed_at = NULL,
+       error = ''
+ WHERE embedding.sha256 = (SELECT given.old_sha256 FROM given
+                            WHERE given.record_id = excluded.record_id)
+RETURNING record_id, scope_id, vector IS NOT NULL AND xmax = 0 AS added;
+
+-- name: requeue_stale
+-- One page of the vectors and places in the queue that are of another text than their
+-- records have now: none may answer for it.
+WITH page AS MATERIALIZED (
+  SELECT embedding.record_id, embedding.sha256
+    FROM prism_memory_embedding AS embedding
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.space_id = %(space_id)s::integer
+     AND embedding.record_id > %(after)s::uuid
+   ORDER BY embedding.record_id
+   LIMIT %(rows)s::integer),
+stale AS MATERIALIZED (
+  SELECT page.record_id, page.sha256,
+         sha256(convert_to(coalesce(record.embed_text, record.text), 'UTF8')) AS now
+    FROM page
+    JOIN prism_memory_record AS record
+      ON record.tenant = %(tenant)s::text AND record.id = page.record_id),
+held AS MATERIALIZED (
+  SELECT embedding.record_id, stale.now
+    FROM prism_memory_embedding AS embedding
+    JOIN stale
+      ON stale.record_id = embedding.record_id AND stale.sha256 = embedding.sha256
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.space_id = %(space_id)s::integer
+     AND embedding.record_id = ANY(ARRAY(SELECT page.record_id FROM page))
+     AND stale.sha256 <> stale.now
+   ORDER BY embedding.record_id
+     FOR UPDATE OF embedding),
+requeued AS (
+  UPDATE prism_memory_embedding AS embedding
+     SET vector = NULL, sha256 = held.now, attempts = 0, claimed_until = NULL,
+         next_try_at = statement_timestamp(), failed_at = NULL, error = ''
+    FROM held
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.space_id = %(space_id)s::integer
+     AND embedding.record_id = held.record_id
+  RETURNING embedding.record_id)
+SELECT (SELECT record_id FROM page ORDER BY record_id DESC LIMIT 1) AS last,
+       (SELECT count(*) FROM requeued) AS made;
+
+-- name: count_records
+SELECT count(*) AS records
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text AND record.retired_at IS NULL;
+
+-- name: behind
+-- What one space answers with and another does not.
+SELECT count(*) AS behind
+  FROM prism_memory_embedding AS present
+ WHERE present.tenant = %(tenant)s::text
+   AND present.space_id = %(space_id)s::integer
+   AND present.vector IS NOT NULL
+   AND NOT EXISTS (SELECT FROM prism_memory_embedding AS other
+                    WHERE other.tenant = %(tenant)s::text
+                      AND other.record_id = present.record_id
+                      AND other.space_id = %(other_id)s::integer
+                      AND other.vector IS NOT NULL);
+
+-- name: set_state
+UPDATE prism_memory_embeddingspace
+   SET state = %(state)s::text, state_since = %(at)s::timestamptz
+ WHERE id = %(space_id)s::integer;
+
+-- name: delete_vectors
+-- A batch of one tenant's rows in a space, in the order in which all lock them.
+WITH held AS MATERIALIZED (
+  SELECT embedding.record_id
+    FROM prism_memory_embedding AS embedding
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.space_id = %(space_id)s::integer
+   ORDER BY embedding.record_id
+   LIMIT %(rows)s::integer
+     FOR UPDATE)
+DELETE FROM prism_memory_embedding AS embedding
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id = ANY(ARRAY(SELECT held.record_id FROM held));
+
+-- name: delete_space
+DELETE FROM prism_memory_embeddingspace
+ WHERE id = %(space_id)s::integer AND state <> 'active';
+
+-- name: sampled_texts
+-- A few texts from all over a scope; what is asked is made of their words.
+SELECT coalesce(record.embed_text, record.text) AS text
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text
+   AND record.scope_id = %(scope_id)s::uuid
+   AND record.retired_at IS NULL
+ ORDER BY md5(record.id::text)
+ LIMIT %(rows)s::integer;
+
+-- name: nearest_ids
+-- The nearest of a scope in one space, only to be compared with those in another.
+SELECT embedding.record_id
+  FROM prism_memory_embedding AS embedding
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.scope_id = %(scope_id)s::uuid
+   AND embedding.vector IS NOT NULL
+ ORDER BY embedding.vector <=> %(vector)s::halfvec, embedding.record_id
+ LIMIT %(rows)s::integer;

@@ -82,7 +82,7 @@ def find(  # noqa: PLR0913 - keywords, most of them optional
     Raises:
         DeadlineExceeded: It ran longer; nothing of it is left in a host's transaction.
     """
-    place = (using, leg.space_id, reader.scope, reader.mode)
+    place = (using, leg.space_id, reader.places)
     known = known_size(place)
     attempt = first_attempt(
         reader, leg, legs, rows, known, beside=beside, weighed=weighed

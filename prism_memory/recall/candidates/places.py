@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from prism_memory.conf import settings
 from prism_memory.recall.candidates.plan import Plan
-from prism_memory.types import ReadMode, Scope
+from prism_memory.types import Scope
 
 PLACES: Final = 10_000
 """Most places that one process remembers."""
 
-Place = tuple[str, int, Scope, ReadMode]
+Place = tuple[str, int, tuple[Scope, ...]]
+"""Database, space, and the scopes in sight."""
 
 
 @dataclass(frozen=True)
