@@ -25,6 +25,7 @@ from prism_memory.errors import (
 )
 from prism_memory.indexing import claims
 from prism_memory.indexing.claims import Claimed, Queue, Returned
+from prism_memory.indexing.settling import settle_sources
 from prism_memory.indexing.spaces import Space
 from prism_memory.spans import counts, hashed, span
 from prism_memory.types import Vector
@@ -119,6 +120,8 @@ def drain(
                 progress(done)
         if not told.done.outage:
             told.done += Drained(failed=claims.give_up(queue))
+        if told.done.embedded:
+            settle_sources(queue)
     return told.done
 
 

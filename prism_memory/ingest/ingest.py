@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.db import transaction
@@ -47,14 +47,6 @@ class Closes(Exception):
 
 
 @dataclass(frozen=True)
-class Done:
-    """What an ingest did, and which records wait for their vectors."""
-
-    ingested: Ingested
-    pending: frozenset[uuid.UUID] = field(default=frozenset())
-
-
-@dataclass(frozen=True)
 class How:
     """How a document is to be ingested.
 
@@ -80,7 +72,7 @@ def ingest(
     document: Document,
     how: How,
     at: dt.datetime,
-) -> Done:
+) -> Ingested:
     """Store a document at exactly ``scope``, or what changed of it: all, or nothing.
 
     Unchanged chunks keep their ids and vectors, and only move; those that it holds no
@@ -98,7 +90,7 @@ def ingest(
     while True:
         found = look(using=using, scope=scope, document=document)
         if found.is_same:
-            return Done(found.told(unchanged=True))
+            return found.told(unchanged=True)
         # Outside the transaction: the gate may ask the host's classifier.
         wanted = found.plan.unjudged(judged)
         judged |= {piece.name: piece.judged() for piece in wanted}
@@ -123,7 +115,7 @@ def _change(
     at: dt.datetime,
     judged: Collection[str],
     alone: bool,
-) -> Done:
+) -> Ingested:
     """Lock, check, change and record.
 
     Raises:
@@ -138,12 +130,12 @@ def _change(
     if any(move.closes for move in found.plan.moves) and not alone:
         raise Closes
     writing = Writing(using, scope, actor, document, found.id, at)
-    pending = writing.write(found.plan, how.embedder, how.vectors, wakes=how.wakes)
-    _write_source(using, scope, document, found, at, waits=bool(pending))
+    waits = writing.write(found.plan, how.embedder, how.vectors, wakes=how.wakes)
+    _write_source(using, scope, document, found, at, waits=waits)
     told = found.told(quarantined=writing.quarantined)
-    told = replace(told, pending=found.still_waits or bool(pending))
+    told = replace(told, pending=found.still_waits or waits)
     _record(using, scope, actor, told, at, how.reason)
-    return Done(told, pending)
+    return told
 
 
 @dataclass(frozen=True)
@@ -182,6 +174,18 @@ class Found:
             and (row["trust"], row["writer"]) == (origin.trust.value, origin.writer)
             and ordered(row["metadata"]) == ordered(document.metadata)
         )
+
+    def texts(self) -> dict[bytes, str]:
+        """Return what has to be embedded, by its SHA-256."""
+        moves = self.plan.moves
+        pieces = [piece for _, _, piece in self.plan.new]
+        pieces += [
+            move.piece
+            for move in moves
+            if (move.restored or move.redescribed) and not move.reworded
+        ]
+        rows = [piece.row for piece in pieces]
+        return {row.embed_sha256: row.embed_text or row.entry.text for row in rows}
 
     @property
     def still_waits(self) -> bool:

@@ -44,7 +44,7 @@ class Stored:
             id=row["id"],
             place=tuple(row[name] for name in PLACES),
             said=(row["language"], row["trust"], row["writer"]),
-            metadata=ordered(_loaded(row["metadata"])),
+            metadata=ordered(row["metadata"]),
             sha256=bytes(row["sha256"]),
             retired_at=row["retired_at"],
             closed=row["gate"] != "open",
@@ -112,12 +112,13 @@ class Plan:
 
 
 def ordered(value: object) -> str:
-    """Return JSON in one form: to Python 1 and True are equal."""
-    return json.dumps(value, sort_keys=True, default=dict)
+    """Return JSON in one form: to Python 1 and True are equal.
 
-
-def _loaded(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    return json.loads(value) if isinstance(value, str) else value
+    Args:
+        value: A JSON object, or the text of one as a driver may give it.
+    """
+    loaded = json.loads(value) if isinstance(value, str) else value
+    return json.dumps(loaded, sort_keys=True, default=dict)
 
 
 def place_of(piece: Piece) -> tuple[int, ...]:

@@ -76,10 +76,10 @@ def reuse(
         queries.execute(using, named("indexing")["count_vectors"], counted)
 
 
-def still_waiting(
-    *, using: str, tenant: str, record_ids: Collection[uuid.UUID], alias: str
+def waiting_of_source(
+    *, using: str, scope: Scope, source_id: uuid.UUID, alias: str
 ) -> frozenset[uuid.UUID]:
-    """Return those of some records that wait for a vector. One query."""
-    given = {"tenant": tenant, "record_ids": list(record_ids), "alias": alias}
-    rows = queries.fetch(using, named("ingest")["still_waiting"], given)
+    """Return the records of a source that wait for a vector. One query."""
+    given = {"tenant": scope.tenant, "source_id": source_id, "alias": alias}
+    rows = queries.fetch(using, named("ingest")["waiting_of_source"], given)
     return frozenset(row["record_id"] for row in rows)

@@ -16,7 +16,7 @@ from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.ingest.documents import Document, Piece
 from prism_memory.ingest.planning import PLACES, Move, Plan
-from prism_memory.ingest.vectors import Vectors, reuse, still_waiting, write_made
+from prism_memory.ingest.vectors import Vectors, reuse, waiting_of_source, write_made
 from prism_memory.lifecycle.columns import columns
 from prism_memory.lifecycle.poison import block_derived
 from prism_memory.lifecycle.queueing import enqueue, wake
@@ -75,8 +75,8 @@ class Writing:
 
     def write(
         self, plan: Plan, embedder: str, vectors: Vectors | None, *, wakes: bool
-    ) -> frozenset[uuid.UUID]:
-        """Write a plan; return which records wait for their vectors then.
+    ) -> bool:
+        """Write a plan; tell whether any of it waits for its vector then.
 
         Vectors are written last: a drain holds some while it waits for the scope's row.
         """
@@ -173,27 +173,20 @@ class Writing:
         )
         transaction.on_commit(send, using=self.using, robust=True)
 
-    def _queue(
-        self, embedder: str, vectors: Vectors | None, *, wakes: bool
-    ) -> frozenset[uuid.UUID]:
+    def _queue(self, embedder: str, vectors: Vectors | None, *, wakes: bool) -> bool:
         given: dict[str, Any] = {"using": self.using, "scope": self.scope}
         pending: set[uuid.UUID] = set()
         for some in batches(sorted(self.texts)):
             texts = {record_id: self.texts[record_id] for record_id in some}
             waiting, _ = enqueue(**given, texts=texts, embedder=embedder)
             pending |= waiting
-        wanted = {i: self.texts[i] for i in pending}
-        filled = bool(wanted) and self._fill(wanted, vectors)
-        if filled:
-            tenant = self.scope.tenant
-            pending = {
-                *still_waiting(
-                    using=self.using, tenant=tenant, record_ids=wanted, alias=embedder
-                )
-            }
-        if pending and wakes:
+        waits = bool(pending)
+        if waits and self._fill({i: self.texts[i] for i in pending}, vectors):
+            source = {"source_id": self.source_id, "alias": embedder}
+            waits = bool(waiting_of_source(**given, **source))
+        if waits and wakes:
             wake(**given, embedder=embedder)
-        return frozenset(pending)
+        return waits
 
     def _fill(self, wanted: dict[uuid.UUID, bytes], vectors: Vectors | None) -> bool:
         """Write the vectors that are known already; tell whether any may be."""

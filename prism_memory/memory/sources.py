@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import time
-import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from asgiref.sync import sync_to_async
 
-from prism_memory import backends, indexing
+from prism_memory import indexing
 from prism_memory.access import Reader
 from prism_memory.conf import settings
 from prism_memory.db.tenancy import for_its_tenant
 from prism_memory.errors import Unsupported
-from prism_memory.ingest import delete, reading, restore, retire
-from prism_memory.ingest.chunking import Chunker
+from prism_memory.ingest import delete, listing, restore, retire
 from prism_memory.ingest.documents import Document, prepare_document
 from prism_memory.ingest.embedding import embed_first
-from prism_memory.ingest.ingest import Done, How, ingest, look
+from prism_memory.ingest.ingest import How, ingest, look
+from prism_memory.ingest.vectors import waiting_of_source
+from prism_memory.memory.waiting import why_pending
 from prism_memory.recall.options import limit as bounded
 from prism_memory.recall.options import reader_of
 from prism_memory.types import (
@@ -43,6 +42,16 @@ if TYPE_CHECKING:
 
 SHOWN: Final = ("key", "uri", "writer", "metadata")
 """Fields of a source that never show a configured secret (B133)."""
+
+FIELDS: Final[Mapping[str, Any]] = {
+    "uri": "",
+    "chunker": None,
+    "origin": None,
+    "metadata": None,
+    "language": None,
+    "generation": None,
+}
+"""What ``ingest`` and ``replace`` take besides, and what is usual."""
 
 
 @for_its_tenant
@@ -71,7 +80,7 @@ class Sources:
         wait: bool = False,
         cancelled: Callable[[], bool] | None = None,
         reason: str = "",
-        **given: Any,
+        **given: Any,  # noqa: ANN401 - see below
     ) -> Ingested:
         """Store a document at exactly this scope, or what changed of it.
 
@@ -110,8 +119,8 @@ class Sources:
         how = How(self.memory.embedder, wakes=not wait)
         done = self._ingest(document, how, reason)
         if not (wait and spaces and done.pending):
-            return done.ingested
-        return self._waited(done, cancelled)
+            return done
+        return self._waited(done, spaces, cancelled)
 
     def replace(
         self,
@@ -120,7 +129,7 @@ class Sources:
         *,
         cancelled: Callable[[], bool] | None = None,
         reason: str = "",
-        **given: Any,
+        **given: Any,  # noqa: ANN401 - see below
     ) -> Ingested:
         """Ingest, but embed first: all that is searched changes in one step (B236).
 
@@ -136,17 +145,17 @@ class Sources:
         self._refuse_open("replace")
         document = self._document(key, text, **given)
         spaces = self.memory._spaces_to_write()  # noqa: SLF001 - its other half
-        vectors = ()
+        vectors = None
         if spaces:
             found = look(using=self.memory.using, scope=self.scope, document=document)
             vectors = embed_first(
-                spaces=spaces,
+                space=spaces[0],
                 texts=found.texts(),
                 batch=self.memory.limits.embed_batch,
                 cancelled=cancelled,
             )
         how = How(self.memory.embedder, vectors=vectors)
-        return self._ingest(document, how, reason).ingested
+        return self._ingest(document, how, reason)
 
     def get(self, key: str) -> SourceItem:
         """Return a source in sight; of several of that key, the narrowest scope's.
@@ -159,7 +168,9 @@ class Sources:
         return self._masked(self._get(key, self._reader()))
 
     def status(self, key: str) -> Ingestion:
-        """Return how far a source of exactly this scope is (B238). Two or three queries.
+        """Return how far a source of exactly this scope is (B238).
+
+        Two or three queries.
 
         Raises:
             NotVisible: There is none of that key.
@@ -167,7 +178,9 @@ class Sources:
         exactly = replace(self._reader(), mode=ReadMode.EXACT)
         return self._masked(self._get(key, exactly)).ingestion
 
-    def list(self, *, limit: int | None = None, cursor: str | None = None) -> SourcePage:
+    def list(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> SourcePage:
         """Return a page of the sources in sight, the oldest first (B238).
 
         Two or three queries. Documents and streams, also those that are retired.
@@ -180,7 +193,7 @@ class Sources:
             Invalid: The cursor is none of this list.
             LimitExceeded: ``limit`` is out of its bounds.
         """
-        page = reading.list_sources(
+        page = listing.list_sources(
             using=self.memory.using,
             reader=self._reader(),
             space=self._space(),
@@ -207,7 +220,7 @@ class Sources:
             LimitExceeded: ``limit`` is out of its bounds.
         """
         reader = self._reader()
-        page = reading.read_chunks(
+        page = listing.read_chunks(
             reader=reader,
             source=self._get(key, reader),
             **self.memory._page(limit, cursor),  # noqa: SLF001 - its other half
@@ -295,7 +308,7 @@ class Sources:
         """Do as ``delete``, for asynchronous code."""
         return await sync_to_async(self.delete)(key, **kwargs)
 
-    def _document(self, key: str, text: str, **given: Any) -> Document:
+    def _document(self, key: str, text: str, **given: Any) -> Document:  # noqa: ANN401
         memory = self.memory
         memory._refuse_secret_scope()  # noqa: SLF001 - its other half
         fields = {name: given.pop(name, usual) for name, usual in FIELDS.items()}
@@ -312,3 +325,57 @@ class Sources:
             limits=memory.limits,
             redaction=memory.redaction,
         )
+
+    def _ingest(self, document: Document, how: How, reason: str) -> Ingested:
+        who = self.memory._who(reason)  # noqa: SLF001 - its other half
+        how = replace(how, reason=who.pop("reason"))
+        return ingest(**who, document=document, how=how)
+
+    def _waited(
+        self,
+        done: Ingested,
+        spaces: tuple[indexing.Space, ...],
+        cancelled: Callable[[], bool] | None,
+    ) -> Ingested:
+        memory = self.memory
+        end = time.monotonic() + settings.WAIT_SECONDS
+        waiting = waiting_of_source(
+            using=memory.using,
+            scope=self.scope,
+            source_id=done.source_id,
+            alias=memory.embedder,
+        )
+        outage = memory._embed_now(spaces, waiting, cancelled)  # noqa: SLF001
+        told = indexing.Done(memory.using, self.scope.tenant, spaces[0], waiting)
+        state = told.now() if outage else told.settle(end - time.monotonic())
+        degraded = why_pending(state, outage)
+        return replace(done, pending=bool(state.pending), degraded=degraded)
+
+    def _refuse_open(self, what: str) -> None:
+        if indexing.in_host_transaction(self.memory.using):
+            message = f"{what} cannot embed inside an open transaction."
+            raise Unsupported(message, field=what)
+
+    def _reader(self) -> Reader:
+        return reader_of(self.memory._asker(), {})  # noqa: SLF001 - its other half
+
+    def _space(self) -> indexing.Space | None:
+        return indexing.find_active(using=self.memory.using, alias=self.memory.embedder)
+
+    def _get(self, key: str, reader: Reader) -> SourceItem:
+        return listing.get_source(
+            using=self.memory.using,
+            reader=reader,
+            space=self._space(),
+            key=check_name(key, "key"),
+        )
+
+    def _named(self, key: str, reason: str) -> dict[str, Any]:
+        who = self.memory._who(reason)  # noqa: SLF001 - its other half
+        return {**who, "key": check_name(key, "key")}
+
+    def _masked(self, found: SourceItem) -> SourceItem:
+        redaction = self.memory.redaction
+        error = redaction.mask(found.ingestion.error)
+        shown = {name: redaction.mask_json(getattr(found, name)) for name in SHOWN}
+        return replace(found, **shown, ingestion=replace(found.ingestion, error=error))

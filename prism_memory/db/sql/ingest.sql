@@ -248,12 +248,14 @@ SELECT given.id, counted.pending, counted.failed, counted.indexed, counted.error
           AND record.retired_at IS NULL
        OFFSET 0) AS counted;
 
--- name: still_waiting
+-- name: waiting_of_source
 SELECT DISTINCT waiting.record_id
-  FROM prism_memory_embedding AS waiting
+  FROM prism_memory_record AS record
+  JOIN prism_memory_embedding AS waiting
+    ON waiting.tenant = record.tenant AND waiting.record_id = record.id
   JOIN prism_memory_embeddingspace AS space
     ON space.id = waiting.space_id AND space.alias = %(alias)s::text
    AND space.state IN ('active', 'building')
- WHERE waiting.tenant = %(tenant)s::text
-   AND waiting.record_id = ANY(%(record_ids)s::uuid[])
+ WHERE record.tenant = %(tenant)s::text
+   AND record.source_id = %(source_id)s::uuid
    AND waiting.vector IS NULL AND waiting.failed_at IS NULL;

@@ -136,7 +136,9 @@ def count(
     return {row.pop("id"): Counts(**row) for row in rows}
 
 
-def _item(row: Mapping[str, Any], seen_from: Scope, counts: Counts | None) -> SourceItem:
+def _item(
+    row: Mapping[str, Any], seen_from: Scope, counts: Counts | None
+) -> SourceItem:
     ingestion = Ingestion(
         state=counts.state if counts else IngestionState.INDEXED,
         bytes=row["bytes"],
