@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "DocumentStore": "prism_memory.rag",
     "Memory": "prism_memory.memory",
     "Actor": "prism_memory.types",
     "Consent": "prism_memory.types",
@@ -42,6 +43,7 @@ __all__ = [
     "Actor",
     "Consent",
     "DeepRecalled",
+    "DocumentStore",
     "Entry",
     "Explanation",
     "Grade",
@@ -69,6 +71,7 @@ __all__ = [
 if TYPE_CHECKING:
     from prism_memory.lifecycle.propagation import register_deletion_handler
     from prism_memory.memory import Memory
+    from prism_memory.rag import DocumentStore
     from prism_memory.types import (
         Actor,
         Consent,

@@ -70,9 +70,9 @@ class Recalling:
         self, query: str, top_k: int | None, options: Mapping[str, Any]
     ) -> Recalled:
         """Answer one question; see ``Memory.recall``."""
-        return self._answer(request(self.asker, query, top_k, options))
+        return self.answer(request(self.asker, query, top_k, options))
 
-    def _answer(self, asked: Request, **told: int) -> Recalled:
+    def answer(self, asked: Request, **told: int) -> Recalled:
         """Answer, and tell who listens.
 
         Args:
@@ -123,7 +123,7 @@ class Recalling:
             }
             kept = {**options, **WITHOUT_USE, **each}  # whatever is usual there
             one = request(self.asker, text, top_k, kept)
-            return self._masked(self._answer(one, deep_pass=next(counted)))
+            return self._masked(self.answer(one, deep_pass=next(counted)))
 
         found = recall.deep(
             question.text,
@@ -215,6 +215,8 @@ class Recalling:
         helpers: dict[str, Any] = {}
         if settings.EMBEDDERS:
             helpers |= self._space(fresh=fresh)
+        if asked.vector is not None:
+            helpers["embed"] = partial(given_vector, asked.vector, helpers.get("leg"))
         if asked.question.is_varied and asked.transformer:
             transformer = backends.get_transformer(asked.transformer)
             helpers["transformer"] = backends.CheckedTransformer(transformer)
@@ -271,6 +273,24 @@ def grading(alias: str, clock: Clock) -> recall.Grading:
         )
 
     return grade
+
+
+def given_vector(
+    vector: Vector,
+    leg: VectorLeg | None,
+    texts: Sequence[str],
+    timeout_seconds: float | None,
+) -> Sequence[Vector]:
+    """Return the vector that a caller made of a question, for ``embed_queries``.
+
+    Raises:
+        EmbedderMismatch: It is not of the width of the space that is looked in.
+    """
+    del texts, timeout_seconds  # it is made already
+    if leg is not None and len(vector) != leg.dimensions:
+        message = f"The vector has {len(vector)} dimensions, not {leg.dimensions}."
+        raise EmbedderMismatch(message, field="vector")
+    return [vector]
 
 
 def embed_queries(

@@ -20,6 +20,7 @@ from prism_memory.types import (
     Options,
     ReadMode,
     Scope,
+    Vector,
     check_bool,
     check_part,
     check_text,
@@ -80,6 +81,7 @@ class Request:
         reinforce: Strengthen the hits afterwards.
         given: The options as they came, defaults included.
         shared: Who reads what another thread shares, if that is asked for.
+        vector: Of the question, where the caller has embedded it.
     """
 
     reader: Reader
@@ -89,6 +91,7 @@ class Request:
     reinforce: bool = False
     given: Options = field(default_factory=Options)
     shared: Reader | None = None
+    vector: Vector | None = None
 
 
 def request(

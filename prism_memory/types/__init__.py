@@ -83,6 +83,13 @@ from prism_memory.types.retention import (
     Rules,
     ScopePreview,
 )
+from prism_memory.types.retrieval import (
+    Passage,
+    PassageProvenance,
+    Retrieval,
+    Retrieved,
+    TrustLabels,
+)
 from prism_memory.types.reviews import ReviewAction, Reviewed, ReviewItem, ReviewPage
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
@@ -225,6 +232,8 @@ __all__ = [
     "Options",
     "Origin",
     "Page",
+    "Passage",
+    "PassageProvenance",
     "Permission",
     "Preview",
     "Principal",
@@ -239,6 +248,8 @@ __all__ = [
     "RestoredVersion",
     "Retained",
     "RetiredSource",
+    "Retrieval",
+    "Retrieved",
     "ReviewAction",
     "ReviewDecision",
     "ReviewItem",
@@ -267,6 +278,7 @@ __all__ = [
     "TombstoneReason",
     "Trace",
     "Trust",
+    "TrustLabels",
     "Vector",
     "Verdict",
     "check_bigint",
