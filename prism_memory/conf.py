@@ -588,6 +588,7 @@ class Limits:
     filter_terms: int
     recall_ids: int
     list_rows: int
+    source_rows: int
     rebuild_rows: int
     rebuild_milliseconds: int
     export_rows: int

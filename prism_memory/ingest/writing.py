@@ -182,8 +182,10 @@ class Writing:
             pending |= waiting
         waits = bool(pending)
         if waits and self._fill({i: self.texts[i] for i in pending}, vectors):
-            source = {"source_id": self.source_id, "alias": embedder}
-            waits = bool(waiting_of_source(**given, **source))
+            waiting = waiting_of_source(
+                **given, source_id=self.source_id, alias=embedder
+            )
+            waits = bool(waiting)
         if waits and wakes:
             wake(**given, embedder=embedder)
         return waits
