@@ -53,7 +53,7 @@ def retire(
             several = {**given, "ids": some, "record_ids": some, "retired_at": at}
             with integrity.carried(using=using, tenant=tenant, record_ids=some):
                 queries.execute(using, sql["set_retired"], several)
-            queries.fetch(using, named("removal")["lock_embeddings"], several)
+            queries.execute(using, named("removal")["lock_embeddings"], several)
             queries.execute(using, sql["drop_embeddings"], several)
         queries.execute(using, sql["set_source_state"], given | state)
         audit.record(

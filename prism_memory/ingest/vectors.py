@@ -12,6 +12,7 @@ from prism_memory import indexing
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.indexing.claims import Claimed, Queue, write
+from prism_memory.indexing.copies import want
 from prism_memory.types import Scope, Vector
 
 
@@ -53,27 +54,28 @@ def reuse(
     source_id: uuid.UUID,
     generation: int,
     record_ids: Collection[uuid.UUID],
+    embedder: str,
 ) -> None:
     """Give queued chunks the vectors that another generation of them has (B239).
 
-    One query, and one for each space. When it is called: see ``write_made``.
+    Two queries, and up to two for each space. When it is called: see ``write_made``.
     """
+    tenant = scope.tenant
     given = {
-        "tenant": scope.tenant,
+        "tenant": tenant,
         "source_id": source_id,
         "generation": generation,
         "record_ids": list(record_ids),
     }
     rows = queries.fetch(using, named("ingest")["reuse_vectors"], given)
     added = Counter(row["space_id"] for row in rows if not row["counted"])
-    for space_id in sorted(added):
-        counted = {
-            "tenant": scope.tenant,
-            "space_id": space_id,
-            "scope_id": scope.id,
-            "added": added[space_id],
-        }
-        queries.execute(using, named("indexing")["count_vectors"], counted)
+    for space in indexing.find_live(using=using, alias=embedder):
+        place = {"tenant": tenant, "space_id": space.id, "scope_id": scope.id}
+        if more := added[space.id]:
+            counted = named("indexing")["count_vectors"]
+            queries.execute(using, counted, place | {"added": more})
+        ids = [row["record_id"] for row in rows if row["space_id"] == space.id]
+        want(using=using, tenant=tenant, space=space, record_ids=ids)
 
 
 def waiting_of_source(

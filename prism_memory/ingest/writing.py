@@ -96,7 +96,7 @@ class Writing:
         given = {**self.given, "ids": ids, "record_ids": ids}
         with self._carried(ids):
             queries.execute(self.using, named("ingest")["retire_chunks"], given)
-        queries.fetch(self.using, named("removal")["lock_embeddings"], given)
+        queries.execute(self.using, named("removal")["lock_embeddings"], given)
         queries.execute(self.using, named("ingest")["drop_embeddings"], given)
 
     def _move(self, moves: Sequence[Move]) -> None:
@@ -181,7 +181,7 @@ class Writing:
             waiting, _ = enqueue(**given, texts=texts, embedder=embedder)
             pending |= waiting
         waits = bool(pending)
-        if waits and self._fill({i: self.texts[i] for i in pending}, vectors):
+        if waits and self._fill(pending, embedder, vectors):
             waiting = waiting_of_source(
                 **given, source_id=self.source_id, alias=embedder
             )
@@ -190,7 +190,9 @@ class Writing:
             wake(**given, embedder=embedder)
         return waits
 
-    def _fill(self, wanted: dict[uuid.UUID, bytes], vectors: Vectors | None) -> bool:
+    def _fill(
+        self, pending: Collection[uuid.UUID], embedder: str, vectors: Vectors | None
+    ) -> bool:
         """Write the vectors that are known already; tell whether any may be."""
         given: dict[str, Any] = {"using": self.using, "scope": self.scope}
         generation = self.document.generation
@@ -199,11 +201,12 @@ class Writing:
                 **given,
                 source_id=self.source_id,
                 generation=generation,
-                record_ids=wanted,
+                record_ids=pending,
+                embedder=embedder,
             )
         if vectors is not None:
-            for some in batches(sorted(wanted)):
-                texts = {record_id: wanted[record_id] for record_id in some}
+            for some in batches(sorted(pending)):
+                texts = {record_id: self.texts[record_id] for record_id in some}
                 write_made(**given, vectors=vectors, texts=texts, at=self.at)
         return generation is not None or vectors is not None
 
