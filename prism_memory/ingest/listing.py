@@ -66,7 +66,7 @@ def list_sources(
     """
     after = NIL if cursor is None else _id(cursors.read(cursor, SOURCES, 1)[0])
     given = reader.parameters() | {"after": after, "rows": rows + 1}
-    statement = composed("ingest", "list_sources", placed=source_placed())
+    statement = composed("ingest", "list_sources", placed=source_placed(reader=reader))
     found = queries.fetch(using, statement, given)
     shown = found[:rows]
     # What was all there when somebody last looked is not counted again.
@@ -87,7 +87,7 @@ def get_source(
         NotVisible: There is none of that key.
     """
     given = reader.parameters() | {"key": key}
-    statement = composed("ingest", "get_source", placed=source_placed())
+    statement = composed("ingest", "get_source", placed=source_placed(reader=reader))
     rows = queries.fetch(using, statement, given)
     if not rows:
         message = "No such source."

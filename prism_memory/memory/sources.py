@@ -19,6 +19,7 @@ from prism_memory.ingest.documents import Document, prepare_document
 from prism_memory.ingest.embedding import embed_first
 from prism_memory.ingest.ingest import How, ingest, look
 from prism_memory.ingest.vectors import waiting_of_source
+from prism_memory.memory.granting import Granting
 from prism_memory.memory.waiting import why_pending
 from prism_memory.recall.options import limit as bounded
 from prism_memory.recall.options import reader_of
@@ -55,7 +56,7 @@ FIELDS: Final[Mapping[str, Any]] = {
 
 
 @for_its_tenant
-class Sources:
+class Sources(Granting):
     """The sources of one memory. Call it to list them.
 
     memory.sources.ingest("handbook", text, uri="https://example.org/handbook")

@@ -23,7 +23,9 @@ from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.memory import Memory
 from prism_memory.models import AuditEvent, Embedding, Record, Source
 from prism_memory.types import (
+    AccessGrant,
     Actor,
+    Authorization,
     Entry,
     IngestionState,
     Kind,
@@ -341,6 +343,22 @@ def test_a_reader_sees_the_sources_of_the_levels_above():
     ingest("Ours.")
     found: SourceItem = reader.sources.get("guide")
     assert found.scope == make_scope()
+
+
+def test_a_document_that_is_not_granted_is_not_listed():
+    """B212, B213: nor is it there by its key."""
+    ingest()
+    ingest("Open.", key="open")
+    librarian().sources.set_access({"guide": [AccessGrant(principal="ada")]})
+    as_ada = librarian(authorization=Authorization("ada", open="allow")).sources
+    as_bob = librarian(authorization=Authorization("bob", open="allow")).sources
+    assert [item.key for item in as_ada()] == ["guide", "open"]
+    assert len(as_ada.chunks("guide")) == 3
+    for sources in (as_bob, librarian().sources):
+        assert [item.key for item in sources()] == ["open"]
+        for verb in (sources.get, sources.status, sources.chunks):
+            with pytest.raises(NotVisible):
+                verb("guide")
 
 
 def test_withheld_chunks_are_not_read_from_a_source():
