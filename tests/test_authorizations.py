@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from prism_memory.errors import Invalid, LimitExceeded, ScopeDenied
+from prism_memory.errors import (
+    Invalid,
+    LimitExceeded,
+    PrismMemoryError,
+    ScopeDenied,
+)
 from prism_memory.types import (
     AccessGrant,
     Actor,
@@ -52,12 +57,12 @@ def test_an_authorization_denies_what_no_grant_speaks_of() -> None:
     ],
 )
 def test_an_authorization_that_is_none_is_refused(
-    given: dict[str, Any], error: type[Exception], field: str
+    given: dict[str, Any], error: type[PrismMemoryError], field: str
 ) -> None:
     """B218."""
     with pytest.raises(error) as raised:
         Authorization(**{"principal": "ada", **given})
-    assert raised.value.field == field  # type: ignore[attr-defined]
+    assert raised.value.field == field
 
 
 @pytest.mark.parametrize("version", [True, "1", 1.0, -1])
@@ -66,7 +71,7 @@ def test_a_version_is_an_integer_from_1(version: Any) -> None:
     for made in (Authorization, AccessGrant):
         with pytest.raises((Invalid, LimitExceeded)) as raised:
             made("ada", access_version=version)
-        assert raised.value.field == "access_version"  # type: ignore[attr-defined]
+        assert raised.value.field == "access_version"
 
 
 def test_32_groups_are_not_too_many() -> None:

@@ -111,7 +111,7 @@ def test_a_restricted_source_moves_by_who_was_granted_it(who: Any) -> None:
         repoint(by=governor(who))
     assert raised.value.field == "from_key"
     assert len(seen.statements) == 1
-    assert source_id("old")
+    assert Source.objects.get().key == "old"
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_a_grant_that_is_lost_while_the_lock_is_waited_for_undoes_it() -> None:
     with connection.execute_wrapper(note), pytest.raises(ScopeDenied):
         repoint(by=governor(ADA_READS))
     assert done
-    assert source_id("old")
+    assert Source.objects.get().key == "old"

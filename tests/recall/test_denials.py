@@ -278,7 +278,8 @@ def test_a_grader_is_shown_nothing_that_was_lost_since_the_last_pass() -> None:
         if not first:
             first.append(1)
             revoke()
-        return judge.verdicts[len(judge.asked) - 1]
+        verdict: Grade = judge.verdicts[len(judge.asked) - 1]
+        return verdict
 
     judge.grade = grade  # type: ignore[method-assign]
     found = memory_of(ADA).deep_recall("Bob earns", force_hard=True, grader="judge")
