@@ -101,12 +101,18 @@ def test_no_text_and_no_name_is_told(kept: InMemorySpanExporter) -> None:
     assert "prism_memory.facts.remember_with_decision" in everything
 
 
-def test_a_query_of_documents_is_a_span(kept: InMemorySpanExporter) -> None:
+def test_an_ingest_and_a_query_of_documents_are_spans(
+    kept: InMemorySpanExporter,
+) -> None:
+    memory = make_memory(make_scope())
+    memory.sources.ingest("the-handbook", f"# {SECRET}\n\nBook a train.\n")
     with DocumentStore(make_scope()) as store:
         store.retrieve(SECRET)
-    span = one(kept, "prism_memory.documents.retrieve")
-    assert told(span)["prism_memory.passages"] == 0
-    assert SECRET not in span.to_json()
+    assert told(one(kept, "prism_memory.sources.ingest"))["prism_memory.added"] == 1
+    assert one(kept, "prism_memory.documents.retrieve")
+    everything = " ".join(span.to_json() for span in kept.get_finished_spans())
+    for word in (SECRET, "the-handbook", "train"):
+        assert word not in everything
 
 
 def test_equal_places_have_equal_hashes_and_others_another(settings: Any) -> None:

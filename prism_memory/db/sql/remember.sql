@@ -36,7 +36,7 @@ ON CONFLICT (tenant, scope_id, key) DO NOTHING;
 -- Locked, so that who removes empty sources waits until their records are there; and
 -- those that records leave, so that who holds one waits until they have left. In one
 -- statement, so that all are locked in the order of their keys.
-SELECT id, key
+SELECT id, key, kind, state
   FROM prism_memory_source
  WHERE tenant = %(tenant)s::text
    AND scope_id = %(scope_id)s::uuid
