@@ -20,6 +20,7 @@ from prism_memory.types import Vector
 
 UNCONFIGURED: Final = "no embedder is configured"
 EMPTY: Final = "nothing is embedded yet"
+CHANGED: Final = "the stored vectors are another embedder's"
 UNAVAILABLE: Final = "the embedder is unavailable"
 REFUSED: Final = "the embedder refused the question"
 
@@ -38,6 +39,7 @@ class Providers:
         reranker: Gives a second opinion on the best.
         check: Raises for what is no acceptable question.
         mask: Takes configured secrets out of a text before it leaves this process.
+        lost: Why nothing embeds, where that is none of the usual reasons.
     """
 
     leg: VectorLeg | None = None
@@ -46,6 +48,7 @@ class Providers:
     reranker: Reranker | None = None
     check: Callable[[str], object] | None = None
     mask: Callable[[str], str] = str
+    lost: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,8 @@ def embedding(
 
 def missing(providers: Providers) -> str:
     """Return why nothing embeds: there is no embedder, or no space yet to look in."""
-    return UNCONFIGURED if providers.embed is None else EMPTY
+    usual = UNCONFIGURED if providers.embed is None else EMPTY
+    return providers.lost or usual
 
 
 def _said(
