@@ -64,6 +64,7 @@ __all__ = [
     "Tier",
     "Trust",
     "__version__",
+    "beat_schedule",
     "register_deletion_handler",
     "revoked_ids_absent",
 ]
@@ -96,6 +97,20 @@ if TYPE_CHECKING:
         Trust,
         revoked_ids_absent,
     )
+
+
+def beat_schedule() -> dict[str, dict[str, Any]]:
+    """Return what Celery's beat should run, to be merged into the host's own schedule.
+
+    Call it once Django is set up, as from the app's ``on_after_finalize``.
+
+    Raises:
+        ImportError: Celery is not installed.
+    """
+    schedule: dict[str, dict[str, Any]] = import_module(
+        "prism_memory.tasks"
+    ).beat_schedule()
+    return schedule
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name

@@ -23,6 +23,9 @@ ENTITY_RESOLVERS: Final = ("exact", "vectors", "off")
 TOKEN_CHARACTERS: Final = 16
 """A ``METRICS_TOKEN`` that is shorter opens nothing."""
 
+VECTOR_INDEXES: Final = ("pgvector", "exact", "none", "numpy")
+"""What ``VECTOR_INDEX`` may be beside an index of a host's own."""
+
 T = TypeVar("T")
 
 
@@ -469,6 +472,18 @@ class Settings:
         minimum=0,
         maximum=1_000_000,
     )
+    VECTOR_INDEX: Setting[str | dict[str, Any]] = Setting(
+        "pgvector",
+        help="Where the nearest vectors are looked for: pgvector; exact (no index);"
+        " none (by words alone, nothing is embedded); numpy (tests); or an external"
+        " index, {'BACKEND': path, 'OPTIONS': {}}.",
+    )
+    VECTOR_INDEX_SECONDS = Setting(
+        2.0,
+        help="Longest wait for an external index; then PostgreSQL answers alone.",
+        minimum=0.05,
+        maximum=60,
+    )
     HNSW_MAX_SCAN_TUPLES = Setting(
         40_000,
         help="Tuples an index scan visits before recall falls back to an exact scan.",
@@ -492,6 +507,48 @@ class Settings:
     )
     QUEUE: Setting[str] = Setting(
         "", help="Celery queue of this app's tasks; empty: the project's default."
+    )
+    QUEUES: Setting[dict[str, str]] = Setting(
+        {}, help="Queues of single tasks by name: {'rebuild': 'slow'}; others: QUEUE."
+    )
+    PRIORITIES: Setting[dict[str, int]] = Setting(
+        {},
+        help="Message priorities of single tasks by name, 0 to 9 as the broker reads"
+        " them (Redis: 0 is first; RabbitMQ: 9 is).",
+    )
+    SLICE_SECONDS = Setting(
+        30,
+        help="Longest time a task works for one tenant before others have a turn.",
+        minimum=1,
+        maximum=3_600,
+    )
+    TASK_SECONDS = Setting(
+        300,
+        help="Soft time limit of a task; it must be well over SLICE_SECONDS.",
+        minimum=5,
+        maximum=86_400,
+    )
+    TASK_SECONDS_OF: Setting[dict[str, int]] = Setting(
+        {"seal": 3_600}, help="Soft time limits of single tasks by name."
+    )
+    TASK_GRACE_SECONDS = Setting(
+        60,
+        help="Time between a task's soft limit and the end of its process.",
+        minimum=1,
+        maximum=3_600,
+    )
+    RUN_SILENT_SECONDS = Setting(
+        300,
+        help="Without a sign of life for so long a run has lost its worker, and the"
+        " next sweep has another go on with it.",
+        minimum=5,
+        maximum=86_400,
+    )
+    RUN_ATTEMPTS = Setting(
+        8,
+        help="Failures in a row before a run waits for a person to retry it.",
+        minimum=1,
+        maximum=100,
     )
     TRACES = Setting(
         "off",

@@ -39,11 +39,9 @@ integrity_broken = Signal()
 ``using``, ``tenant``, ``states`` (by record id, an ``integrity.State``). Sent by the
 read itself."""
 
-erasure_wanted = Signal()
-"""An erasure waits for a worker. Arguments: ``using``, ``tenant``, ``run_id``."""
-
-export_wanted = Signal()
-"""A scope is to be exported. Arguments: ``using``, ``tenant``, ``run_id``."""
+run_wanted = Signal()
+"""A run waits for a worker. Arguments: ``using``, ``tenant``, ``kind``, ``run_id``,
+``ticket`` (what ``runs.take_up`` asks for)."""
 
 resolving_wanted = Signal()
 """Names of entities wait to be compared. Arguments: ``using``, ``tenant``."""

@@ -33,6 +33,7 @@ SCOPED: Final = {
     "prism_memory_entitymerge": ("tenant", "scope_id"),
     "prism_memory_mention": ("tenant",),
     "prism_memory_embedding": ("tenant", "scope_id"),
+    "prism_memory_vectorcopy": ("tenant", "scope_id"),
     "prism_memory_lineageedge": ("tenant",),
     "prism_memory_tombstone": ("tenant", "scope_id"),
     "prism_memory_run": ("tenant",),

@@ -4,8 +4,17 @@ from prism_memory.indexing.agreement import Agreement
 from prism_memory.indexing.at_once import embed_now
 from prism_memory.indexing.building import build_space
 from prism_memory.indexing.calibrate import calibrate
-from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
+from prism_memory.indexing.claims import Queue, retry_failed
 from prism_memory.indexing.compare import compare_spaces
+from prism_memory.indexing.copies import (
+    Copied,
+    copy,
+    count_copies,
+    count_gone,
+    forget_index,
+    reconcile,
+    tell_removed,
+)
 from prism_memory.indexing.costs import Calibration, Measured
 from prism_memory.indexing.cure import cure
 from prism_memory.indexing.drain import Drained, drain
@@ -40,6 +49,7 @@ from prism_memory.indexing.rebuild import (
     rebuild,
     rebuild_page,
 )
+from prism_memory.indexing.rebuilding import resume_rebuild, start_rebuild
 from prism_memory.indexing.sizes import table_sizes
 from prism_memory.indexing.spaces import (
     Space,
@@ -54,12 +64,14 @@ from prism_memory.indexing.spaces import (
     space_of,
 )
 from prism_memory.indexing.switch import behind, reopen_space, switch_space
-from prism_memory.indexing.tenants import is_waiting, tenants, waiting
+from prism_memory.indexing.tenants import is_waiting, random_tenant, tenants, waiting
+from prism_memory.runs import back_off_seconds
 
 __all__ = [
     "EF_CONSTRUCTION",
     "Agreement",
     "Calibration",
+    "Copied",
     "Done",
     "Drained",
     "Filled",
@@ -80,6 +92,9 @@ __all__ = [
     "build_space",
     "calibrate",
     "compare_spaces",
+    "copy",
+    "count_copies",
+    "count_gone",
     "create_index",
     "cure",
     "drain",
@@ -93,6 +108,7 @@ __all__ = [
     "fill_page",
     "find_active",
     "find_live",
+    "forget_index",
     "held",
     "in_host_transaction",
     "index_name",
@@ -104,16 +120,21 @@ __all__ = [
     "note_situate",
     "pending",
     "pending_of_tenant",
+    "random_tenant",
     "rebuild",
     "rebuild_page",
+    "reconcile",
     "recount",
     "refuse_while_built",
     "reopen_space",
     "requeue_stale",
+    "resume_rebuild",
     "retry_failed",
     "space_of",
+    "start_rebuild",
     "switch_space",
     "table_sizes",
+    "tell_removed",
     "tenants",
     "waiting",
 ]

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar, Unpack
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from prism_memory import indexing, lifecycle, recall
+from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
 from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
@@ -254,7 +254,7 @@ class Memory(
             end = time.monotonic() + settings.WAIT_SECONDS
             outage = self._embed_now(spaces, stored.pending, cancelled)
             return settled(remembered, outage, end - time.monotonic())
-        if wait and stored.pending and settings.EMBEDDERS:
+        if wait and stored.pending and backends.are_vectors_used():
             return replace(remembered, degraded=recall.CHANGED)
         return remembered
 
@@ -452,7 +452,7 @@ class Memory(
 
         None where the settings name another embedder and that is not refused (B487).
         """
-        if not settings.EMBEDDERS:
+        if not backends.are_vectors_used():
             return ()
         try:
             return indexing.live(using=self.using, alias=self.embedder)

@@ -42,6 +42,7 @@ from prism_memory.types.findings import Finding
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
 from tests.governance.stored import storages
+from tests.indexes import WATCHED, chosen
 
 pytestmark = pytest.mark.django_db
 
@@ -432,6 +433,7 @@ NO_TENANTS_ROWS: Final = {
     "known_space",
     "note_situate",
     "live",
+    "random_tenant",
     "space_of",
     "refuse_while_built",
     "table_sizes",
@@ -441,6 +443,13 @@ NO_TENANTS_ROWS: Final = {
 
 MEASURED: Final = {"calibrate"}
 """Watched in ``tests/indexing/test_calibrate.py``: no transaction may be around it."""
+
+
+def start_rebuild(space: indexing.Space) -> Run:
+    at = timezone.now()
+    return indexing.start_rebuild(
+        using="default", tenant=TENANT, space=space, actor=SYSTEM, at=at
+    )
 
 
 OF_THE_INSTALLATION: Final = {
@@ -492,7 +501,37 @@ def indexing_calls() -> Calls:
             queue=indexing.Queue("default", TENANT, space), embed=embed, rows=1
         ),
         "rebuild": lambda: indexing.rebuild(**own, embed=embed, rows=1, actor=SYSTEM),
+        "start_rebuild": lambda: start_rebuild(space),
+        "resume_rebuild": lambda: indexing.resume_rebuild(
+            using="default", tenant=TENANT, run_id=start_rebuild(space).id
+        ),
     }
+
+
+def copying_calls() -> Calls:
+    """What is done for an external index, with one."""
+    identity = backends.get_embedder().identity
+    space = indexing.active(using="default", alias="default", identity=identity)
+    own: dict[str, Any] = {"using": "default", "tenant": TENANT}
+
+    def with_index(call: Callable[[], object]) -> Callable[[], object]:
+        def asked() -> object:
+            with chosen(WATCHED):
+                remember_one(wait=True)
+                make_memory().recall("tea")
+                return call()
+
+        return asked
+
+    calls: Calls = {
+        "copy": lambda: indexing.copy(**own, space=space),
+        "reconcile": lambda: indexing.reconcile(**own, space=space),
+        "tell_removed": lambda: indexing.tell_removed(**own),
+        "count_copies": lambda: indexing.count_copies(**own),
+        "count_gone": lambda: indexing.count_gone(**own),
+        "forget_index": lambda: indexing.forget_index(**own, index="watched"),
+    }
+    return {name: with_index(call) for name, call in calls.items()}
 
 
 def miscounted(space: indexing.Space) -> Finding:
@@ -502,7 +541,7 @@ def miscounted(space: indexing.Space) -> Finding:
 def test_the_queue_is_worked_tenant_by_tenant() -> None:
     """B22: work that spans tenants lists them first."""
     remember_one("tea")
-    calls = indexing_calls()
+    calls = {**indexing_calls(), **copying_calls()}
     assert not exercised(
         indexing, calls, NO_TENANTS_ROWS | MEASURED | OF_THE_INSTALLATION
     )
@@ -520,6 +559,7 @@ def test_what_is_said_to_touch_no_tenants_rows_does_not() -> None:
         indexing.refuse_while_built(using="default", space=space)
         indexing.table_sizes(using="default")
         assert [*indexing.tenants(using="default")] == [TENANT]
+        assert indexing.random_tenant(using="default") == TENANT
     assert not seen.on_tenants()
 
 
@@ -530,7 +570,18 @@ def test_runs_and_audit_name_the_tenant() -> None:
         run = begin(at)
         runs.advance(run, using="default", cursor={"n": 1}, counts={"n": 1}, at=at)
         runs.finish(run, using="default", state=RunState.FAILED, at=at)
-        assert begin(at).id == run.id
+        again = begin(at)
+        assert again.id == run.id
+        own: dict[str, Any] = {"using": "default", "tenant": TENANT, "at": at}
+        runs.expect(again, using="default", total=1, at=at)
+        ticket = runs.rest(again, using="default", at=at)
+        runs.take_up(**own, run_id=run.id, ticket=ticket)
+        assert runs.left_alone(**own) == []
+        runs.cancel(**own, run_id=run.id)
+        given: dict[str, Any] = {"kind": "decay", "target": "", "actor": SYSTEM}
+        waiting = runs.wait_for_worker(**own, **given)
+        runs.cancel(**own, run_id=waiting.id)
+        runs.retry(**own, run_id=waiting.id)
         audit.record(
             using="default",
             tenant=TENANT,

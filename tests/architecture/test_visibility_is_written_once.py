@@ -63,6 +63,7 @@ AROUND_THE_RULE: Final = {
     "access.visible": "Adds the rule to the rows.",
     "access.visible_in": "As visible.",
     "admin.content.withheld_content": "A reveal: with a permission, audited.",
+    "governance.erasure.target.records_below": "Counts what is to be erased.",
     "admin.items.records_of": "States and keys for a reviewer; ``loaded`` leaves the"
     " words out, and admin.words asks the rule for them.",
     "admin.record_sections.labels": "Kind and key for links of a governor; no words.",
