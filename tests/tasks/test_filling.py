@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,8 +23,10 @@ WHO: Any = {"using": "default", "actor": Actor("olga")}
 
 
 @pytest.fixture
-def celery_does_it(monkeypatch: Any) -> None:
-    monkeypatch.setattr(current_app.conf, "task_always_eager", True)
+def celery_does_it() -> Iterator[None]:
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
 
 
 @pytest.fixture(autouse=True)
