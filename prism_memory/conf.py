@@ -348,6 +348,13 @@ class Settings:
     LIST_ROWS = Setting(
         100, help="Rows of one page of a list.", minimum=1, maximum=200, limit=True
     )
+    SOURCE_ROWS = Setting(
+        50,
+        help="Rows of one page of the sources.",
+        minimum=1,
+        maximum=200,
+        limit=True,
+    )
     REBUILD_ROWS = Setting(
         32, help="Records of one page of a rebuild.", minimum=1, maximum=128, limit=True
     )
@@ -652,6 +659,7 @@ class Limits:
     filter_terms: int
     recall_ids: int
     list_rows: int
+    source_rows: int
     rebuild_rows: int
     rebuild_milliseconds: int
     export_rows: int

@@ -34,6 +34,7 @@ from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
 from prism_memory.memory.sharing import Sharing
 from prism_memory.memory.sources import Sources
+from prism_memory.memory.waiting import why_pending
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
@@ -67,7 +68,6 @@ from prism_memory.types import (
 
 I = TypeVar("I", bound=Item)  # noqa: E741 - an item
 T = TypeVar("T")
-OUT_OF_TIME: Final = "WAIT_SECONDS are over; the rest is embedded later."
 
 SHOWN: Final = (
     "text",
@@ -266,14 +266,14 @@ class Memory(
         return remembered
 
     def get(self, record_id: uuid.UUID | str) -> Item:
-        """Return one record in sight. One query.
+        """Return one record in sight, also one that was retired (B286). One query.
 
         Raises:
             NotVisible: No such record, or it is not in sight.
         """
         found = recall.get(
             using=self.using,
-            reader=reader_of(self._asker(), {}),
+            reader=replace(reader_of(self._asker(), {}), include_retired=True),
             record_id=check_uuid(record_id),
         )
         return self._masked(found)
@@ -536,7 +536,5 @@ def settled(remembered: Remembered, outage: str, seconds: float) -> Remembered:
     """
     done = remembered.done
     state = done.now() if outage else done.settle(seconds)
-    late = OUT_OF_TIME if state.pending - state.errors.keys() else ""
-    reasons = [outage, late, *state.errors.values()] if state.pending else []
-    degraded = next(filter(None, reasons), "")
+    degraded = why_pending(state, outage)
     return replace(remembered, pending=bool(state.pending), degraded=degraded)
