@@ -29,6 +29,7 @@ from prism_memory.types import (
     Entry,
     IngestionState,
     Kind,
+    Open,
     ReadMode,
     SourceItem,
     SourceRef,
@@ -350,8 +351,8 @@ def test_a_document_that_is_not_granted_is_not_listed():
     ingest()
     ingest("Open.", key="open")
     librarian().sources.set_access({"guide": [AccessGrant(principal="ada")]})
-    as_ada = librarian(authorization=Authorization("ada", open="allow")).sources
-    as_bob = librarian(authorization=Authorization("bob", open="allow")).sources
+    as_ada = librarian(authorization=Authorization("ada", open=Open.ALLOW)).sources
+    as_bob = librarian(authorization=Authorization("bob", open=Open.ALLOW)).sources
     assert [item.key for item in as_ada()] == ["guide", "open"]
     assert len(as_ada.chunks("guide")) == 3
     for sources in (as_bob, librarian().sources):
