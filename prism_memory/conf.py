@@ -92,6 +92,13 @@ class Settings:
     EMBEDDER = Setting(
         "default", help="Alias of the embedder that records are written and asked with."
     )
+    EMBEDDER_CHANGED = Setting(
+        "refuse",
+        help="Where the settings name another embedder than that of the stored vectors:"
+        " refuse to recall and to write; text: recall by words alone and say so;"
+        " rebuild: likewise, while workers build the vectors anew and switch to them.",
+        choices=("refuse", "text", "rebuild"),
+    )
     EMBED_TIMEOUT_SECONDS = Setting(
         30.0, help="Longest wait for one embedding call.", minimum=0.1, maximum=600
     )
@@ -189,6 +196,13 @@ class Settings:
         "",
         help="Dotted path of f(reason, ids, hold), told inside the transaction what may"
         " no longer be used, before anything is deleted.",
+    )
+
+    ON_DENIAL: Setting[str] = Setting(
+        "",
+        help="Dotted path of f(denial), told by a recall of each document that it had"
+        " found and that its reader may not read any more; one that raises fails the"
+        " recall.",
     )
 
     INTEGRITY_KEYS: Setting[dict[str, str]] = Setting(
@@ -333,6 +347,13 @@ class Settings:
     )
     LIST_ROWS = Setting(
         100, help="Rows of one page of a list.", minimum=1, maximum=200, limit=True
+    )
+    SOURCE_ROWS = Setting(
+        50,
+        help="Rows of one page of the sources.",
+        minimum=1,
+        maximum=200,
+        limit=True,
     )
     REBUILD_ROWS = Setting(
         32, help="Records of one page of a rebuild.", minimum=1, maximum=128, limit=True
@@ -501,6 +522,48 @@ class Settings:
     QUEUE: Setting[str] = Setting(
         "", help="Celery queue of this app's tasks; empty: the project's default."
     )
+    QUEUES: Setting[dict[str, str]] = Setting(
+        {}, help="Queues of single tasks by name: {'rebuild': 'slow'}; others: QUEUE."
+    )
+    PRIORITIES: Setting[dict[str, int]] = Setting(
+        {},
+        help="Message priorities of single tasks by name, 0 to 9 as the broker reads"
+        " them (Redis: 0 is first; RabbitMQ: 9 is).",
+    )
+    SLICE_SECONDS = Setting(
+        30,
+        help="Longest time a task works for one tenant before others have a turn.",
+        minimum=1,
+        maximum=3_600,
+    )
+    TASK_SECONDS = Setting(
+        300,
+        help="Soft time limit of a task; it must be well over SLICE_SECONDS.",
+        minimum=5,
+        maximum=86_400,
+    )
+    TASK_SECONDS_OF: Setting[dict[str, int]] = Setting(
+        {"seal": 3_600}, help="Soft time limits of single tasks by name."
+    )
+    TASK_GRACE_SECONDS = Setting(
+        60,
+        help="Time between a task's soft limit and the end of its process.",
+        minimum=1,
+        maximum=3_600,
+    )
+    RUN_SILENT_SECONDS = Setting(
+        300,
+        help="Without a sign of life for so long a run has lost its worker, and the"
+        " next sweep has another go on with it.",
+        minimum=5,
+        maximum=86_400,
+    )
+    RUN_ATTEMPTS = Setting(
+        8,
+        help="Failures in a row before a run waits for a person to retry it.",
+        minimum=1,
+        maximum=100,
+    )
     TRACES = Setting(
         "off",
         help="Which recalls leave a trace of ids, scores and timings; never a text.",
@@ -596,6 +659,7 @@ class Limits:
     filter_terms: int
     recall_ids: int
     list_rows: int
+    source_rows: int
     rebuild_rows: int
     rebuild_milliseconds: int
     export_rows: int

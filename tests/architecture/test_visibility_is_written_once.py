@@ -45,13 +45,14 @@ THROUGH_THE_RULE: Final = {
     "facts.writing.cite",
     "governance.export.read",
     "governance.lines.writing",
+    "ingest.listing.read_chunks",
     "lifecycle.share._hold_shareable",
     "rag.identity._is_foreign",
     "rag.retrieving.standing",
     "recall.adjacent.adjacent",
     "recall.candidates.entity._reach",
     "recall.candidates.statement.statement",
-    "recall.choosing.still_visible",
+    "recall.denials.still_visible",
     "recall.explain._rows",
     "recall.listing.get",
     "recall.listing._read",
@@ -63,6 +64,7 @@ AROUND_THE_RULE: Final = {
     "access.visible": "Adds the rule to the rows.",
     "access.visible_in": "As visible.",
     "admin.content.withheld_content": "A reveal: with a permission, audited.",
+    "governance.erasure.target.records_below": "Counts what is to be erased.",
     "admin.items.records_of": "States and keys for a reviewer; ``loaded`` leaves the"
     " words out, and admin.words asks the rule for them.",
     "admin.record_sections.labels": "Kind and key for links of a governor; no words.",
@@ -108,6 +110,8 @@ AROUND_THE_RULE: Final = {
 """ORM queries on records without the rule, each with its reason."""
 
 RAW_SQL: Final = {
+    "access.denied": "The sources for which records are withheld; ids only.",
+    "access.drawn": "A part of the rule.",
     "facts.promotable": "Ids that ``validate`` is asked about, by their numbers.",
     "facts.standings": "Numbers of what fades, in sight or not; no words.",
     "access.held": "Whether a hold keeps a row, or a fact that rests on it.",
@@ -176,6 +180,17 @@ RAW_SQL: Final = {
     "doctor.statistics_of_tables": "Numbers of the server's; no rows.",
     "indexing.table_sizes": "Bytes of the table.",
     "metrics.sizes": "Bytes and estimated rows of the table.",
+    "indexing.unsettled_sources": "Whether a document waits; shows no row.",
+    "ingest.chunks": "An ingest compares itself with a document's own rows.",
+    "ingest.ids_of_source": "Ids of a source's rows that its governor deletes.",
+    "ingest.insert_chunks": "Writes.",
+    "ingest.move_chunks": "Writes.",
+    "ingest.own_records": "What goes out of search with its source, or comes back.",
+    "ingest.retire_chunks": "Writes.",
+    "ingest.reuse_vectors": "Vectors of a document's own rows; shows none.",
+    "ingest.set_retired": "Writes.",
+    "ingest.states_of_sources": "Counts vectors of sources in sight; no words.",
+    "ingest.waiting_of_source": "As indexing.claim: which of a document's rows wait.",
     "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
     "integrity.locked": "Signatures of rows that an operator vouches for; shows none.",
     "integrity.rows": "Signatures of rows that were just read or written; shows none.",
@@ -210,6 +225,7 @@ RAW_SQL: Final = {
     "retention.oldest": "As due.",
     "reviews.waiting": "Has {visible}.",
     "share.hold_shareable": "Has {visible}.",
+    "source_access.cited": "Counts; shows no row.",
     "share.shared": "Has {visible}.",
 }
 """Named statements that read records."""
