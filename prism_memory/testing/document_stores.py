@@ -135,6 +135,10 @@ def shows_no_strangers_document(factory: Factory) -> None:
         for way in WAYS:
             require(not found(store, way), f"{way} shows a stranger's document")
         refused(partial(store.get_by_source, "guide.md"), "a stranger's document")
+        written(factory, None, store)
+    for way in WAYS:
+        scopes = {one.provenance.scope for one in found(factory(mine), way)}
+        require(scopes == {mine}, f"{way} shows what stands above or beside")
 
 
 def asks_the_scopes_that_are_named(factory: Factory) -> None:
