@@ -209,7 +209,7 @@ def keeps_its_bounds(factory: Factory) -> None:
         {"lexical": "trigram"},
     ):
         refused(partial(store.retrieve, QUESTION, **wishes), str(wishes))
-    cut = store.retrieve("trains tea", 8, max_tokens=15)
+    cut = store.retrieve("trains tea", 8, max_tokens=12)
     require(cut.truncated and len(cut) == 1, "what is cut is not told")
     require(
         not store.retrieve("trains tea", 8).truncated, "nothing was cut, and is told"
