@@ -14,11 +14,11 @@ from prism_memory.rag import DocumentStore
 from tests.capture import tenant_in_every_statement
 from tests.rag.documents import make_store
 
-METHODS: Final = dict(
-    (name, method)
+METHODS: Final = {
+    name: method
     for name, method in inspect.getmembers(DocumentStore, inspect.isfunction)
     if not name.startswith("_")
-)
+}
 TWINLESS: Final = {"transaction"}
 """A block of Django's transactions stands in one thread."""
 
