@@ -15,6 +15,7 @@ from prism_memory.conf import settings
 from prism_memory.errors import ScopeDenied
 from prism_memory.rag.identity import check_identity
 from prism_memory.recall import Request
+from prism_memory.recall.denials import Gate
 from prism_memory.recall.packing import fitting
 from prism_memory.recalling import Recalling
 from prism_memory.redaction import Redaction
@@ -121,6 +122,8 @@ def check_places(found: Recalled, places: tuple[Scope, ...]) -> None:
 def standing(using: str, reader: Reader, found: Recalled) -> dict[uuid.UUID, Row]:
     """Return the rows of what is still in sight, and says what it said. One query.
 
+    Two more where something is not, and the reader reads by an authorization.
+
     A deletion that began after the ranking may have ended since (B230).
     """
     versions = {hit.id: hit.version for hit in found}
@@ -129,7 +132,19 @@ def standing(using: str, reader: Reader, found: Recalled) -> dict[uuid.UUID, Row
     rows = visible(using=using, reader=reader).filter(id__in=[*versions])
     columns = ("id", "version", "source_id", "source__uri", "generation")
     found_rows = [Row(*values) for values in rows.values_list(*columns)]
-    return {row.id: row for row in found_rows if row.version == versions[row.id]}
+    kept = {row.id: row for row in found_rows if row.version == versions[row.id]}
+    if reader.authorization is not None and len(kept) < len(versions):
+        tell_of(using, reader, {i: n for i, n in versions.items() if i not in kept})
+    return kept
+
+
+def tell_of(using: str, reader: Reader, gone: Mapping[uuid.UUID, int]) -> None:
+    """Tell the audit of documents that were closed to the reader meanwhile (B222)."""
+    gate = Gate(using, reader)
+    try:
+        gate.kept({str(i): {"version": version} for i, version in gone.items()})
+    finally:
+        gate.tell()
 
 
 def passage(hit: Hit, row: Row, at: dt.datetime, redaction: Redaction) -> Passage:

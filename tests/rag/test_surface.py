@@ -11,6 +11,7 @@ from asgiref.sync import async_to_sync
 
 import prism_memory
 from prism_memory.rag import DocumentStore
+from prism_memory.types import AccessGrant, Authorization
 from tests.capture import tenant_in_every_statement
 from tests.rag.documents import make_store
 
@@ -39,6 +40,8 @@ def calls(store: DocumentStore) -> Mapping[str, Callable[[], object]]:
         "get_by_source": lambda: written().get_by_source("a.md"),
         "sources": lambda: written().sources(),
         "status": lambda: written().status("a.md"),
+        "set_source_access": lambda: written().set_source_access({"a.md": []}),
+        "source_access": lambda: written().source_access("a.md"),
         "retrieve": lambda: written().retrieve("tea"),
         "query": lambda: written().query("tea"),
         "lexical_query": lambda: written().lexical_query("tea"),
@@ -81,6 +84,10 @@ def test_the_twins_do_the_same() -> None:
     assert [item.text for item in run("aget_by_source", "a.md")] == ["Red tea."]
     assert [one.key for one in run("asources")] == ["a.md"]
     assert run("astatus", "a.md").chunks == 1
+    run("aset_source_access", {"a.md": [AccessGrant(principal="ann")]})
+    assert run("asource_access", "a.md") == (AccessGrant(principal="ann"),)
+    assert not run("aretrieve", "tea", 1)
+    store = make_store(authorization=Authorization("ann"))
     for name in ("aretrieve", "aquery", "alexical_query"):
         assert [one.text for one in run(name, "tea", 1)] == ["Red tea."]
     assert run("aset_current_generation", 1) is None
