@@ -20,6 +20,9 @@ NAMESPACE: Final = "PRISM_MEMORY"
 ENTITY_RESOLVERS: Final = ("exact", "vectors", "off")
 """What ``ENTITY_RESOLVER`` may be beside a dotted path."""
 
+TOKEN_CHARACTERS: Final = 16
+"""A ``METRICS_TOKEN`` that is shorter opens nothing."""
+
 T = TypeVar("T")
 
 

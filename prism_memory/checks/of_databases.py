@@ -36,6 +36,7 @@ SCOPED: Final = {
     "prism_memory_lineageedge": ("tenant",),
     "prism_memory_tombstone": ("tenant", "scope_id"),
     "prism_memory_run": ("tenant",),
+    "prism_memory_reading": ("tenant",),
     "prism_memory_auditevent": ("tenant",),
     "prism_memory_auditseal": ("tenant",),
     "prism_memory_manifestblock": ("tenant",),

@@ -7,9 +7,11 @@ from prism_memory.indexing.calibrate import calibrate
 from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
 from prism_memory.indexing.compare import compare_spaces
 from prism_memory.indexing.costs import Calibration, Measured
+from prism_memory.indexing.cure import cure
 from prism_memory.indexing.drain import Drained, drain
 from prism_memory.indexing.drop_space import drop_space
 from prism_memory.indexing.enqueue import enqueue_missing, requeue_stale
+from prism_memory.indexing.examine import examine
 from prism_memory.indexing.fill import Filled, FilledPage, fill, fill_page
 from prism_memory.indexing.hnsw import (
     EF_CONSTRUCTION,
@@ -77,12 +79,14 @@ __all__ = [
     "calibrate",
     "compare_spaces",
     "create_index",
+    "cure",
     "drain",
     "drop_index",
     "drop_space",
     "embed_now",
     "embedder_of",
     "enqueue_missing",
+    "examine",
     "fill",
     "fill_page",
     "find_active",

@@ -17,6 +17,7 @@ from prism_memory.models.fact import Evidence, Fact, FactVersion
 from prism_memory.models.hold import LegalHold
 from prism_memory.models.key import AccessKey
 from prism_memory.models.lineage import LineageEdge, Tombstone
+from prism_memory.models.reading import Reading
 from prism_memory.models.record import Record
 from prism_memory.models.retention import RetentionPolicy
 from prism_memory.models.review import ConflictDecision, Review
@@ -48,6 +49,7 @@ __all__ = [
     "LineageEdge",
     "ManifestBlock",
     "Mention",
+    "Reading",
     "RecallTrace",
     "Record",
     "ReinforcedQuery",

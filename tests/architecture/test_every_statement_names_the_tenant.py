@@ -38,6 +38,7 @@ from prism_memory.types import (
     Restored,
     SourceRef,
 )
+from prism_memory.types.findings import Finding
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
 from tests.governance.stored import storages
@@ -471,6 +472,8 @@ def indexing_calls() -> Calls:
         "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),
+        "examine": lambda: [*indexing.examine(using="default", tenants=[TENANT])],
+        "cure": lambda: indexing.cure(using="default", finding=miscounted(space)),
         "requeue_stale": lambda: indexing.requeue_stale(**own),
         "behind": lambda: indexing.behind(**own, other=space),
         "compare_spaces": lambda: indexing.compare_spaces(
@@ -485,6 +488,10 @@ def indexing_calls() -> Calls:
         ),
         "rebuild": lambda: indexing.rebuild(**own, embed=embed, rows=1, actor=SYSTEM),
     }
+
+
+def miscounted(space: indexing.Space) -> Finding:
+    return Finding("counts_off", "", "", tenant=TENANT, space_id=space.id)
 
 
 def test_the_queue_is_worked_tenant_by_tenant() -> None:

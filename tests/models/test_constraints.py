@@ -257,6 +257,7 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
         ("entity", "vector", "[1,0]"),
     ],
     "mention_role": [("mention", "role", "")],
+    "reading_tenant_bytes": [("reading", "tenant", LONG)],
     "manifest_tenant_named": [("manifestblock", "tenant", "")],
     "manifest_tenant_bytes": [("manifestblock", "tenant", LONG)],
     "manifest_bytes": [("manifestblock", "sha256", b"tea")],
