@@ -79,7 +79,7 @@ def retrieve(
         EmbedderMismatch: A passage is of another embedder.
         Invalid: As ``recall``; likewise the errors of providers and time.
     """
-    found = recalling.answer(asked)
+    found = recalling.found(asked)
     check_places(found, asked.reader.places)
     if settings.EMBEDDERS and "vector" in asked.question.asked:
         short = len(found) < asked.question.top_k
@@ -102,9 +102,11 @@ def retrieve(
         tuple(passage(hit, rows[hit.id], at, redaction) for hit in shown),
         truncated=len(shown) < len(hits),
         degraded=found.degraded,
+        bounded=found.bounded,
         strategy=found.strategy,
         timings_ms=found.timings_ms,
-        trace_id=found.trace_id,
+        # What is not shown is named nowhere, not even by its id (B222).
+        trace_id=recalling.announce(asked, replace(found, hits=shown)),
     )
 
 
