@@ -63,3 +63,6 @@ run_ended = Signal()
 task_ended = Signal()
 """A background task of this app ended. Arguments: ``task`` (its name), ``state``
 (``success`` or ``failure``), ``seconds``."""
+
+request_refused = Signal()
+"""The HTTP API refused a request. Arguments: ``code`` (of the error), ``status``."""

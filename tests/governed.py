@@ -17,6 +17,7 @@ from prism_memory.models import (
     LegalHold,
     ManifestBlock,
     Mention,
+    Reading,
     Record,
     RetentionPolicy,
     Review,
@@ -54,6 +55,7 @@ def make_governed(record: Record) -> None:
     )
     make_seal(record.tenant)
     make_block(record)
+    Reading.objects.create(tenant=record.tenant, hour=NOON, at=NOON)
     make_claim(record)
 
 

@@ -56,6 +56,7 @@ from prism_memory.api.health.views import LiveView, ReadyView
 from prism_memory.api.holds.views import HoldsView, HoldView
 from prism_memory.api.limits.views import LimitsView
 from prism_memory.api.memories.views import ConsentView, MemoriesView, MemoryView
+from prism_memory.api.metrics.views import MetricsView
 from prism_memory.api.pending.views import PendingView
 from prism_memory.api.recall.views import DeepRecallView, RecallView
 from prism_memory.api.retention.views import (
@@ -170,6 +171,7 @@ urlpatterns = [
         name="export-part",
     ),
     path("pending", PendingView.as_view(), name="pending"),
+    path("metrics", MetricsView.as_view(), name="metrics"),
     path("limits", LimitsView.as_view(), name="limits"),
     path("health/live", LiveView.as_view(), name="health-live"),
     path("health/ready", ReadyView.as_view(), name="health-ready"),

@@ -93,10 +93,12 @@ ERASURE: Final[Mapping[type[Model], Erasure]] = {
     models.LegalHold: Kept("What was held and when; once released, without names."),
     models.RetentionPolicy: Kept("Rules of the tenant; no content."),
     models.Run: Kept("What was worked on; ids and counts."),
+    models.Reading: Kept("How much waited, by the hour, for two days; counts only."),
     models.AuditEvent: Kept("Who did what to which id; no content."),
     models.AuditSeal: Kept("Hashes over the audit."),
     models.ManifestBlock: Kept("Which records there were, at which version; ids only."),
     models.ErasureReceipt: Kept("Proof of what was erased; ids and counts."),
+    models.VectorCopy: Kept("What an external index is to delete; ids only."),
     models.Tenant: Kept("A name that was used once."),
     models.EmbeddingSpace: Kept("Of the installation, not of a tenant."),
 }

@@ -26,6 +26,7 @@ from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
 from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
 from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
 from prism_memory.tasks.judging import judge_pending
+from prism_memory.tasks.observing import connect_observing, take_readings
 from prism_memory.tasks.rebuilding import rebuild
 from prism_memory.tasks.resolving import (
     on_resolving_wanted,
@@ -63,6 +64,7 @@ __all__ = [
     "sweep_entities",
     "sweep_erasures",
     "sweep_exports",
+    "take_readings",
     "tidy_entities",
 ]
 
@@ -122,6 +124,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": crontab(minute="*/5"),
             "options": {"expires": 300.0, **queue()},
         },
+        "prism-memory-take-readings": {
+            "task": take_readings.name,
+            "schedule": crontab(minute="*/5"),
+            "options": {"expires": 300.0, **queue()},
+        },
         "prism-memory-sweep-exports": {
             "task": sweep_exports.name,
             "schedule": crontab(minute="*/15"),
@@ -163,6 +170,7 @@ def connect() -> None:
         on_resolving_wanted, dispatch_uid="prism_memory.on_resolving_wanted"
     )
     trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
+    connect_observing()
     checks.register(check_broker)
     os.register_at_fork(after_in_child=sender.reset)
     atexit.register(sender.flush)

@@ -179,6 +179,7 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/exports/{export_id}/parts/{part}",
         "/pending",
         "/limits",
+        "/metrics",
         "/health/live",
         "/health/ready",
     }

@@ -139,6 +139,8 @@ ROWS = {
     ("export-manifest", "GET"): Row(Permission.GOVERN, 404),
     ("export-part", "GET"): Row(Permission.GOVERN, 404),
     ("pending", "GET"): Row(Permission.READ),
+    # As audit; see test_metrics.py.
+    ("metrics", "GET"): Row(Permission.OPERATE, 403),
     ("limits", "GET"): Row(Permission.READ),
     ("health-live", "GET"): Row(None),
     ("health-ready", "GET"): Row(None),

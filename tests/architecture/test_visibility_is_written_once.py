@@ -165,7 +165,17 @@ RAW_SQL: Final = {
     "indexing.count_records": "Counts for progress; no content.",
     "indexing.sampled_texts": "Words that two embedders are compared by; shown to"
     " nobody.",
+    "situate.page": "Ids of all, in sight or not, whose index texts are made anew.",
+    "situate.lock": "What these are made of; shown to nobody.",
+    "situate.write": "Writes them.",
+    "situate.requeue": "Hashes of texts that wait for a vector.",
+    "doctor.vectors_amiss": "Compares hashes of texts; counts only.",
+    "doctor.records_without_vectors": "Counts; no content.",
+    "doctor.delete_orphans": "Ids of vectors whose record is retired or gone.",
+    "doctor.indexes_of_our_tables": "The catalogue; no rows.",
+    "doctor.statistics_of_tables": "Numbers of the server's; no rows.",
     "indexing.table_sizes": "Bytes of the table.",
+    "metrics.sizes": "Bytes and estimated rows of the table.",
     "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
     "integrity.locked": "Signatures of rows that an operator vouches for; shows none.",
     "integrity.rows": "Signatures of rows that were just read or written; shows none.",
@@ -291,6 +301,7 @@ def test_no_statement_on_records_is_written_outside_the_sql_files() -> None:
     }
     assert holders == {
         "checks.of_databases",  # the names of the tables whose columns it looks up
+        "metrics.gauges",  # names of the tables whose sizes are shown
         "types.erasures",  # under which name counts tell of records
     }
 
