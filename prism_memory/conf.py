@@ -23,6 +23,9 @@ ENTITY_RESOLVERS: Final = ("exact", "vectors", "off")
 TOKEN_CHARACTERS: Final = 16
 """A ``METRICS_TOKEN`` that is shorter opens nothing."""
 
+VECTOR_INDEXES: Final = ("pgvector", "exact", "none", "numpy")
+"""What ``VECTOR_INDEX`` may be beside an index of a host's own."""
+
 T = TypeVar("T")
 
 
@@ -461,6 +464,18 @@ class Settings:
         help="Vectors in sight up to which recall scans exactly, without an index.",
         minimum=0,
         maximum=1_000_000,
+    )
+    VECTOR_INDEX: Setting[str | dict[str, Any]] = Setting(
+        "pgvector",
+        help="Where the nearest vectors are looked for: pgvector; exact (no index);"
+        " none (by words alone, nothing is embedded); numpy (tests); or an external"
+        " index, {'BACKEND': path, 'OPTIONS': {}}.",
+    )
+    VECTOR_INDEX_SECONDS = Setting(
+        2.0,
+        help="Longest wait for an external index; then PostgreSQL answers alone.",
+        minimum=0.05,
+        maximum=60,
     )
     HNSW_MAX_SCAN_TUPLES = Setting(
         40_000,

@@ -15,6 +15,7 @@ from prism_memory import backends, indexing, recall
 from prism_memory.conf import settings
 from prism_memory.errors import EmbedderMismatch, Invalid
 from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
+from prism_memory.recall.candidates import external_of
 from prism_memory.recall.choosing import still_visible
 from prism_memory.recall.clock import Clock
 from prism_memory.recall.measuring import measured
@@ -218,8 +219,8 @@ class Recalling:
         return ask(self._providers(asked, fresh=True))
 
     def _providers(self, asked: Request, *, fresh: bool = False) -> Providers:
-        helpers: dict[str, Any] = {}
-        if settings.EMBEDDERS:
+        helpers: dict[str, Any] = {"without_vectors": settings.VECTOR_INDEX == "none"}
+        if backends.are_vectors_used():
             helpers |= self._space(fresh=fresh)
         if asked.vector is not None:
             helpers["embed"] = partial(given_vector, asked.vector, helpers.get("leg"))
@@ -240,8 +241,10 @@ class Recalling:
         if space is None:
             embedder = backends.get_embedder(self.embedder)
             return {"embed": partial(embed_queries, embedder)}
+        external = external_of(tenant=self.asker.scope.tenant, space_id=space.id)
+        width = space.identity.dimensions
         return {
-            "leg": VectorLeg(space.id, space.identity.dimensions, space.indexed),
+            "leg": VectorLeg(space.id, width, space.indexed, external=external),
             "embed": partial(embed_queries, indexing.embedder_of(space)),
         }
 

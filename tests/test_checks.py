@@ -471,6 +471,15 @@ def test_vectors_whose_entry_is_gone_are_named() -> None:
     assert "EMBEDDERS['next']" in message.msg
 
 
+@pytest.mark.django_db
+def test_another_way_of_situating_is_named() -> None:
+    """B486: it is a part of what an index is."""
+    remember_one(wait=True)
+    with configured(SITUATE="off"):
+        (message,) = of_database()
+    assert ids([message]) == ["W034"]
+
+
 def indexed_space() -> indexing.Space:
     own: dict[str, Any] = {"using": "default", "alias": "default"}
     identity = backends.get_embedder().identity

@@ -16,14 +16,17 @@ from prism_memory.backends.base import (
 from prism_memory.backends.graders import Grader, grade_passages
 from prism_memory.backends.judges import ConflictJudge, judge_conflict
 from prism_memory.backends.registry import (
+    are_vectors_used,
     get_embedder,
     get_grader,
     get_judge,
     get_reranker,
     get_transformer,
+    get_vector_index,
 )
 from prism_memory.backends.reranking import Reranker, rerank_scores
 from prism_memory.backends.transformers import CheckedTransformer, QueryTransformer
+from prism_memory.backends.vector_index import Place, Stored, VectorIndex, nearest
 
 __all__ = [
     "MAX_BATCH",
@@ -32,8 +35,12 @@ __all__ = [
     "ConflictJudge",
     "Embedder",
     "Grader",
+    "Place",
     "QueryTransformer",
     "Reranker",
+    "Stored",
+    "VectorIndex",
+    "are_vectors_used",
     "assert_finite_vector",
     "embed",
     "get_embedder",
@@ -41,7 +48,9 @@ __all__ = [
     "get_judge",
     "get_reranker",
     "get_transformer",
+    "get_vector_index",
     "grade_passages",
     "judge_conflict",
+    "nearest",
     "rerank_scores",
 ]

@@ -33,6 +33,7 @@ SCOPED: Final = {
     "prism_memory_entitymerge": ("tenant", "scope_id"),
     "prism_memory_mention": ("tenant",),
     "prism_memory_embedding": ("tenant", "scope_id"),
+    "prism_memory_vectorcopy": ("tenant", "scope_id"),
     "prism_memory_lineageedge": ("tenant",),
     "prism_memory_tombstone": ("tenant", "scope_id"),
     "prism_memory_run": ("tenant",),
@@ -159,6 +160,13 @@ def space_messages(using: str) -> Iterator[checks.CheckMessage]:
     except EmbedderMismatch as error:
         yield checks.Error(str(error), id="prism_memory.E026")
         return
+    if space is not None and space.situate not in {"", settings.SITUATE}:
+        yield checks.Warning(
+            f"Texts were indexed with SITUATE {space.situate}; what is written now is"
+            f" indexed with {settings.SITUATE}.",
+            hint="Run prism_memory_index rebuild.",
+            id="prism_memory.W034",
+        )
     if space is not None and space.indexed:
         yield from index_messages(using, space)
 

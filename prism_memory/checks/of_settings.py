@@ -87,6 +87,8 @@ def out_of_bounds() -> Iterator[checks.CheckMessage]:
     for setting in Settings.declared():
         value = getattr(settings, setting.name)
         low, high = setting.minimum, setting.maximum
+        if setting.name == "VECTOR_INDEX" and isinstance(value, Mapping):
+            continue  # check_vector_index looks at it
         if not of_its_type(value, setting):
             yield checks.Error(
                 f"{NAMESPACE}[{setting.name!r}] must be like {setting.default!r}.",

@@ -6,6 +6,15 @@ from prism_memory.indexing.building import build_space
 from prism_memory.indexing.calibrate import calibrate
 from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
 from prism_memory.indexing.compare import compare_spaces
+from prism_memory.indexing.copies import (
+    Copied,
+    copy,
+    count_copies,
+    count_gone,
+    forget_index,
+    reconcile,
+    tell_removed,
+)
 from prism_memory.indexing.costs import Calibration, Measured
 from prism_memory.indexing.cure import cure
 from prism_memory.indexing.drain import Drained, drain
@@ -47,8 +56,10 @@ from prism_memory.indexing.spaces import (
     embedder_of,
     find_active,
     find_live,
+    is_situated_otherwise,
     known_space,
     live,
+    note_situate,
     space_of,
 )
 from prism_memory.indexing.switch import behind, reopen_space, switch_space
@@ -58,6 +69,7 @@ __all__ = [
     "EF_CONSTRUCTION",
     "Agreement",
     "Calibration",
+    "Copied",
     "Done",
     "Drained",
     "Filled",
@@ -78,6 +90,9 @@ __all__ = [
     "build_space",
     "calibrate",
     "compare_spaces",
+    "copy",
+    "count_copies",
+    "count_gone",
     "create_index",
     "cure",
     "drain",
@@ -91,17 +106,21 @@ __all__ = [
     "fill_page",
     "find_active",
     "find_live",
+    "forget_index",
     "held",
     "in_host_transaction",
     "index_name",
     "index_state",
+    "is_situated_otherwise",
     "is_waiting",
     "known_space",
     "live",
+    "note_situate",
     "pending",
     "pending_of_tenant",
     "rebuild",
     "rebuild_page",
+    "reconcile",
     "recount",
     "refuse_while_built",
     "reopen_space",
@@ -110,6 +129,7 @@ __all__ = [
     "space_of",
     "switch_space",
     "table_sizes",
+    "tell_removed",
     "tenants",
     "waiting",
 ]

@@ -20,6 +20,7 @@ from django.db import transaction
 from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import named, vector_text
+from prism_memory.indexing.copies import want
 from prism_memory.indexing.spaces import Space
 from prism_memory.types import Vector
 
@@ -119,6 +120,8 @@ def write(queue: Queue, vectors: Sequence[tuple[Claimed, Vector]]) -> int:
     }
     with transaction.atomic(using=queue.using):
         rows = queries.fetch(queue.using, named("indexing")["write_vectors"], given)
+        ids = [row["record_id"] for row in rows]
+        want(using=queue.using, tenant=queue.tenant, space=queue.space, record_ids=ids)
         count_vectors(
             queue, Counter(row["scope_id"] for row in rows if not row["counted"])
         )

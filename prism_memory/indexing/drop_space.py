@@ -11,6 +11,7 @@ from prism_memory import audit
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.errors import Conflict, NotVisible, Unsupported
+from prism_memory.indexing.copies import drop_copies
 from prism_memory.indexing.hnsw import drop_index
 from prism_memory.indexing.spaces import space_of
 from prism_memory.indexing.tenants import tenants
@@ -86,4 +87,5 @@ def _emptied(using: str, tenant: str, space_id: int) -> int:
     count = 0
     while gone := queries.execute(using, named("indexing")["delete_vectors"], given):
         count += gone
+    drop_copies(using=using, tenant=tenant, space_id=space_id)
     return count

@@ -25,6 +25,7 @@ from prism_memory.db import queries
 from prism_memory.db.queries import named, vector_text
 from prism_memory.errors import Aborted, ProviderRejected, ProviderUnavailable
 from prism_memory.indexing.claims import Queue, count_vectors
+from prism_memory.indexing.copies import want
 from prism_memory.indexing.drain import Embed, fitting
 from prism_memory.indexing.spaces import Space
 from prism_memory.models import Run, RunState
@@ -236,6 +237,8 @@ def _write(
         "vectors": [None if one is None else vector_text(one) for one in vectors],
     }
     written = queries.fetch(queue.using, named("indexing")["fill_vectors"], given)
+    ids = [row["record_id"] for row in rows]
+    want(using=queue.using, tenant=queue.tenant, space=queue.space, record_ids=ids)
     count_vectors(queue, Counter(row["scope_id"] for row in written if row["added"]))
     refused = {
         row["record_id"] for row, one in zip(rows, vectors, strict=True) if one is None

@@ -148,6 +148,19 @@ def drop_named_index(*, using: str, name: str) -> None:
     queries.execute(using, composed("indexing", "drop_index", name=index), {})
 
 
+def reindex(*, using: str, name: str) -> None:
+    """Make an index anew without blocking anybody.
+
+    Raises:
+        Unsupported: Inside a transaction.
+    """
+    if connections[using].in_atomic_block:
+        message = "An index is built outside any transaction."
+        raise Unsupported(message)
+    index = sql.Identifier(name)
+    queries.execute(using, composed("indexing", "remake_index", name=index), {})
+
+
 def _build(
     using: str, space: Space, parameters: dict[str, int], memory_megabytes: int
 ) -> None:

@@ -7,6 +7,7 @@ that stand answer until theirs is made. What has no vector yet is the drain's.
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ from prism_memory.errors import (
     ProviderUnavailable,
 )
 from prism_memory.indexing.claims import Queue
+from prism_memory.indexing.copies import want
 from prism_memory.indexing.drain import Embed, fitting
 from prism_memory.indexing.spaces import Space
 from prism_memory.models import Run, RunState
@@ -176,7 +178,11 @@ def _write(
     given = {
         **queue.place,
         "record_ids": [row["record_id"] for row in rows],
-        "sha256s": [row["sha256"] for row in rows],
+        "sha256s": [hashlib.sha256(row["text"].encode()).digest() for row in rows],
+        "old_sha256s": [row["sha256"] for row in rows],
         "vectors": [vector_text(vector) for vector in vectors],
     }
-    return queries.execute(queue.using, named("indexing")["rewrite_vectors"], given)
+    written = queries.execute(queue.using, named("indexing")["rewrite_vectors"], given)
+    ids = [row["record_id"] for row in rows]
+    want(using=queue.using, tenant=queue.tenant, space=queue.space, record_ids=ids)
+    return written

@@ -155,6 +155,19 @@ def embedder_of(space: Space) -> Embedder:
     return embedder
 
 
+def is_situated_otherwise(*, using: str) -> bool:
+    """Tell whether texts were indexed under another SITUATE than now. One query."""
+    given = {"situate": settings.SITUATE}
+    (row,) = queries.fetch(using, named("indexing")["situated_otherwise"], given)
+    return bool(row["spaces"])
+
+
+def note_situate(*, using: str) -> None:
+    """Note that all texts are indexed as the setting SITUATE says now."""
+    given = {"situate": settings.SITUATE}
+    queries.execute(using, named("indexing")["note_situate"], given)
+
+
 _known: dict[tuple[str, str], tuple[float, Space]] = {}
 KNOWN_SECONDS: Final = 30.0
 """How long a reader trusts a space it knows. The statement itself checks that it is

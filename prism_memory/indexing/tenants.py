@@ -7,6 +7,7 @@ from typing import Final
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.indexing.copies import is_behind
 from prism_memory.indexing.spaces import Space
 
 PAGE_ROWS: Final = 1_000
@@ -25,10 +26,13 @@ def tenants(*, using: str) -> Iterator[str]:
 
 
 def is_waiting(*, using: str, space: Space, tenant: str) -> bool:
-    """Tell whether a tenant has texts to embed now. One query."""
+    """Tell whether a tenant has texts to embed now, or vectors to copy.
+
+    One query, and up to two more where an external index is to have them.
+    """
     given = {"tenant": tenant, "space_id": space.id}
     (row,) = queries.fetch(using, named("indexing")["has_waiting"], given)
-    return bool(row["waiting"])
+    return bool(row["waiting"]) or is_behind(using=using, tenant=tenant, space=space)
 
 
 def waiting(*, using: str, spaces: Collection[Space]) -> Iterator[str]:

@@ -12,12 +12,14 @@ from prism_memory.lifecycle.quarantine import quarantine
 from prism_memory.lifecycle.reinforce import reinforce
 from prism_memory.lifecycle.release_forgotten import release_forgotten
 from prism_memory.lifecycle.remember import Stored, remember
+from prism_memory.lifecycle.resituate import Resituated, resituate
 from prism_memory.lifecycle.restore import link, restore
 from prism_memory.lifecycle.share import revoke_share, share_with
 from prism_memory.lifecycle.trace import prune_traces, write_trace
 from prism_memory.lifecycle.validate import validate
 
 __all__ = [
+    "Resituated",
     "Stored",
     "authenticate",
     "correct",
@@ -33,6 +35,7 @@ __all__ = [
     "release",
     "release_forgotten",
     "remember",
+    "resituate",
     "restore",
     "revoke_key",
     "revoke_share",

@@ -98,6 +98,7 @@ ERASURE: Final[Mapping[type[Model], Erasure]] = {
     models.AuditSeal: Kept("Hashes over the audit."),
     models.ManifestBlock: Kept("Which records there were, at which version; ids only."),
     models.ErasureReceipt: Kept("Proof of what was erased; ids and counts."),
+    models.VectorCopy: Kept("What an external index is to delete; ids only."),
     models.Tenant: Kept("A name that was used once."),
     models.EmbeddingSpace: Kept("Of the installation, not of a tenant."),
 }

@@ -15,6 +15,7 @@ from prism_memory.management import beside
 from prism_memory.management.beside import Beside, Builder
 from prism_memory.management.command import FAILED, MemoryCommand, os_actor
 from prism_memory.management.options import between, database, known_tenant
+from prism_memory.management.situated import follow_setting
 
 MOST_QUESTIONS = 200
 
@@ -79,6 +80,7 @@ def rebuild_beside(command: MemoryCommand, options: dict[str, Any]) -> None:
         at=timezone.now(),
     )
     builder = _builder(command, options, space, tenant)
+    follow_setting(using=using, tenants=builder.tenants, all_of_them=not tenant)
     done = builder.whole(active)
     if not tenant:
         memory = options["memory"]

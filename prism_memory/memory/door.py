@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar, Unpack
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from prism_memory import indexing, lifecycle, recall
+from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
 from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
@@ -447,7 +447,7 @@ class Memory(
 
     def _spaces_to_write(self) -> tuple[indexing.Space, ...]:
         """Return the active space, then one that is being built. One query."""
-        if not settings.EMBEDDERS:
+        if not backends.are_vectors_used():
             return ()
         return indexing.live(using=self.using, alias=self.embedder)
 

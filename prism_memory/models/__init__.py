@@ -2,6 +2,7 @@
 
 from prism_memory.models.audit import AuditEvent, AuditSeal, ManifestBlock
 from prism_memory.models.choices import (
+    CopyState,
     GateState,
     IndexMode,
     IngestionState,
@@ -26,6 +27,7 @@ from prism_memory.models.scope import Scope, Tenant
 from prism_memory.models.share import ShareGrant, ShareGrantItem
 from prism_memory.models.source import Source
 from prism_memory.models.trace import RecallTrace, ReinforcedQuery, Reinforcement
+from prism_memory.models.vector_copy import VectorCopy
 
 __all__ = [
     "MAX_DIMENSIONS",
@@ -34,6 +36,7 @@ __all__ = [
     "AuditSeal",
     "ConflictDecision",
     "ConsentGrant",
+    "CopyState",
     "Embedding",
     "EmbeddingSpace",
     "Entity",
@@ -66,4 +69,5 @@ __all__ = [
     "SpaceState",
     "Tenant",
     "Tombstone",
+    "VectorCopy",
 ]

@@ -110,16 +110,22 @@ def recall(
     )
     unembedded = UNEMBEDDED if pool.unembedded or found.waiting else ""
     withheld = WITHHELD if found.withheld else ""
-    reasons = (degraded, unembedded, withheld, chosen.reason)
+    reasons = (degraded, found.lost, unembedded, withheld, chosen.reason)
     answer = Recalled(
         hits,
-        strategy=found.strategy,
+        strategy=strategy_of(found, providers),
         degraded="; ".join(filter(None, reasons)),
         bounded=found.bounded,
         truncated=len(hits) < len(found_hits),
         timings_ms=clock.timings,
     )
     return search.told(answer)
+
+
+def strategy_of(found: Found, providers: Providers) -> str:
+    """Return how the vector leg looked; ``text`` where the host wants words alone."""
+    by_words = providers.without_vectors and "text" in found.legs
+    return "text" if by_words else found.strategy
 
 
 def _after(reader: Reader, milliseconds: float) -> Reader:
@@ -158,7 +164,9 @@ class Search:
             answers.append(found)
         bounded = any(found.bounded for found in answers)
         withheld = sum(found.withheld for found in answers)
-        return pool, replace(answers[0], bounded=bounded, withheld=withheld)
+        lost = next((found.lost for found in answers if found.lost), "")
+        first = replace(answers[0], bounded=bounded, withheld=withheld, lost=lost)
+        return pool, first
 
     def is_short(self, found: Found) -> bool:
         """Tell whether a page is short for what was withheld, and more may be there."""

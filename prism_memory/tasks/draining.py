@@ -29,6 +29,8 @@ BUILDING_SECONDS: Final = 60.0
 @shared_task(name="prism_memory.drain", acks_late=True, ignore_result=True)
 def drain(*, tenant: str, using: str, alias: str, **kwargs: Any) -> None:
     """Embed what waits for one tenant, in each space that is written to."""
+    if not backends.are_vectors_used():
+        return
     # What is being built first: once it answers, it shall lack nothing that stands in
     # the one before it.
     more = [
@@ -53,9 +55,12 @@ def drain_space(*, tenant: str, using: str, space: indexing.Space) -> bool:
         batch=settings.EMBED_BATCH,
         max_seconds=seconds,
     )
+    if done.behind:
+        logger.warning("The external index of vectors lags behind: %s", done.behind)
     if done.outage:
         logger.warning("Indexing stopped early: %s", done.outage)
-        return False
+    if done.outage or done.behind:
+        return False  # the next sweep tries again
     return indexing.is_waiting(using=using, space=space, tenant=tenant)
 
 
@@ -63,7 +68,7 @@ def drain_space(*, tenant: str, using: str, space: indexing.Space) -> bool:
 def sweep(**kwargs: Any) -> None:
     """Start a drain for every tenant that has something to embed, by any embedder."""
     using = settings.DATABASE
-    for alias in settings.EMBEDDERS:
+    for alias in settings.EMBEDDERS if backends.are_vectors_used() else ():
         spaces = indexing.find_live(using=using, alias=alias)
         for tenant in indexing.waiting(using=using, spaces=spaces):
             wake_up(tenant, using, alias).send()
@@ -81,7 +86,7 @@ def wake_up(tenant: str, using: str, alias: str) -> Message:
 
 def on_indexing_wanted(*, tenant: str, using: str, alias: str, **kwargs: Any) -> None:
     """Wake a worker; with eager Celery, be the worker."""
-    if not settings.WAKE:
+    if not (settings.WAKE and backends.are_vectors_used()):
         return
     if current_app.conf.task_always_eager:
         drain.apply(kwargs={"tenant": tenant, "using": using, "alias": alias})

@@ -57,7 +57,7 @@ def sweep_entities(**kwargs: Any) -> None:
 
 def is_wanted() -> bool:
     """Tell whether names are compared by their vectors."""
-    return settings.ENTITY_RESOLVER == "vectors" and bool(settings.EMBEDDERS)
+    return settings.ENTITY_RESOLVER == "vectors" and backends.are_vectors_used()
 
 
 def message(tenant: str, using: str) -> Message:

@@ -42,6 +42,7 @@ from prism_memory.types.findings import Finding
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
 from tests.governance.stored import storages
+from tests.indexes import WATCHED, chosen
 
 pytestmark = pytest.mark.django_db
 
@@ -303,6 +304,9 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
         at=at,
     )
     return {
+        "resituate": lambda: lifecycle.resituate(
+            using="default", tenant=TENANT, actor=SYSTEM, at=at, whole=True
+        ),
         "remember": lambda: lifecycle.remember(
             **own, actor=SYSTEM, rows=rows, embedder="default", at=at
         ),
@@ -425,7 +429,9 @@ NO_TENANTS_ROWS: Final = {
     "in_host_transaction",
     "index_name",
     "index_state",
+    "is_situated_otherwise",
     "known_space",
+    "note_situate",
     "live",
     "space_of",
     "refuse_while_built",
@@ -490,6 +496,32 @@ def indexing_calls() -> Calls:
     }
 
 
+def copying_calls() -> Calls:
+    """What is done for an external index, with one."""
+    identity = backends.get_embedder().identity
+    space = indexing.active(using="default", alias="default", identity=identity)
+    own: dict[str, Any] = {"using": "default", "tenant": TENANT}
+
+    def with_index(call: Callable[[], object]) -> Callable[[], object]:
+        def asked() -> object:
+            with chosen(WATCHED):
+                remember_one(wait=True)
+                make_memory().recall("tea")
+                return call()
+
+        return asked
+
+    calls: Calls = {
+        "copy": lambda: indexing.copy(**own, space=space),
+        "reconcile": lambda: indexing.reconcile(**own, space=space),
+        "tell_removed": lambda: indexing.tell_removed(**own),
+        "count_copies": lambda: indexing.count_copies(**own),
+        "count_gone": lambda: indexing.count_gone(**own),
+        "forget_index": lambda: indexing.forget_index(**own, index="watched"),
+    }
+    return {name: with_index(call) for name, call in calls.items()}
+
+
 def miscounted(space: indexing.Space) -> Finding:
     return Finding("counts_off", "", "", tenant=TENANT, space_id=space.id)
 
@@ -497,7 +529,7 @@ def miscounted(space: indexing.Space) -> Finding:
 def test_the_queue_is_worked_tenant_by_tenant() -> None:
     """B22: work that spans tenants lists them first."""
     remember_one("tea")
-    calls = indexing_calls()
+    calls = {**indexing_calls(), **copying_calls()}
     assert not exercised(
         indexing, calls, NO_TENANTS_ROWS | MEASURED | OF_THE_INSTALLATION
     )

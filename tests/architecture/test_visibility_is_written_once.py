@@ -165,6 +165,10 @@ RAW_SQL: Final = {
     "indexing.count_records": "Counts for progress; no content.",
     "indexing.sampled_texts": "Words that two embedders are compared by; shown to"
     " nobody.",
+    "situate.page": "Ids of all, in sight or not, whose index texts are made anew.",
+    "situate.lock": "What these are made of; shown to nobody.",
+    "situate.write": "Writes them.",
+    "situate.requeue": "Hashes of texts that wait for a vector.",
     "doctor.vectors_amiss": "Compares hashes of texts; counts only.",
     "doctor.records_without_vectors": "Counts; no content.",
     "doctor.delete_orphans": "Ids of vectors whose record is retired or gone.",

@@ -33,6 +33,7 @@ from prism_memory.models import (
     ShareGrantItem,
     Source,
     Tombstone,
+    VectorCopy,
 )
 from prism_memory.types import SourceRef
 from tests.db.asking import ask, refused_by
@@ -158,6 +159,10 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
         ("accesskey", "permissions", ["read", "root"]),
     ],
     "run_state": [("run", "state", "paused")],
+    "copy_tenant_named": [("vectorcopy", "tenant", "")],
+    "copy_tenant_bytes": [("vectorcopy", "tenant", LONG)],
+    "copy_index_bytes": [("vectorcopy", "index", LONG)],
+    "copy_state": [("vectorcopy", "state", "lost")],
     "trace_tenant_named": [("recalltrace", "tenant", "")],
     "trace_owner_first": [("recalltrace", "owner", "")],
     "trace_tenant_bytes": [("recalltrace", "tenant", LONG)],
@@ -289,6 +294,14 @@ def one_row_in_each_table() -> None:
     Run.objects.create(tenant="acme", kind="import", actor="system")
     AuditEvent.objects.create(
         tenant="acme", actor="system", action="test", target="nothing", at=NOON
+    )
+    VectorCopy.objects.create(
+        tenant="acme",
+        record_id=record.id,
+        space_id=1,
+        index="there",
+        scope_id=record.scope_id,
+        state="held",
     )
     make_governed(record)
 

@@ -142,16 +142,18 @@ SELECT embedding.record_id, embedding.sha256,
  LIMIT %(rows)s::integer;
 
 -- name: rewrite_vectors
--- In place of the one that stands, while the text is still the one that was embedded.
+-- In place of the one that stands, unless a writer changed its text meanwhile.
 WITH given AS MATERIALIZED (
-  SELECT listed.record_id, listed.sha256, listed.vector::halfvec AS vector
-    FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[],
-                %(vectors)s::text[]) AS listed(record_id, sha256, vector)),
+  SELECT listed.record_id, listed.sha256, listed.old_sha256,
+         listed.vector::halfvec AS vector
+    FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[], %(old_sha256s)s::bytea[],
+                %(vectors)s::text[])
+         AS listed(record_id, sha256, old_sha256, vector)),
 held AS (
-  SELECT standing.record_id, given.vector
+  SELECT standing.record_id, given.sha256, given.vector
     FROM prism_memory_embedding AS standing
     JOIN given
-      ON standing.record_id = given.record_id AND standing.sha256 = given.sha256
+      ON standing.record_id = given.record_id AND standing.sha256 = given.old_sha256
    WHERE standing.tenant = %(tenant)s::text
      AND standing.space_id = %(space_id)s::integer
      AND standing.record_id = ANY(%(record_ids)s::uuid[])
@@ -159,7 +161,7 @@ held AS (
    ORDER BY standing.record_id
      FOR UPDATE OF standing)
 UPDATE prism_memory_embedding AS embedding
-   SET vector = held.vector
+   SET vector = held.vector, sha256 = held.sha256
   FROM held
  WHERE embedding.tenant = %(tenant)s::text
    AND embedding.space_id = %(space_id)s::integer
@@ -262,6 +264,9 @@ CREATE INDEX CONCURRENTLY {name} ON prism_memory_embedding
 
 -- name: drop_index
 DROP INDEX CONCURRENTLY IF EXISTS {name};
+
+-- name: remake_index
+REINDEX INDEX CONCURRENTLY {name};
 
 -- name: index_state
 -- What is not among its options has pgvector's own value.
@@ -570,3 +575,12 @@ SELECT embedding.record_id
    AND embedding.vector IS NOT NULL
  ORDER BY embedding.vector <=> %(vector)s::halfvec, embedding.record_id
  LIMIT %(rows)s::integer;
+
+-- name: note_situate
+UPDATE prism_memory_embeddingspace SET situate = %(situate)s::text
+ WHERE situate <> %(situate)s::text;
+
+-- name: situated_otherwise
+SELECT count(*) AS spaces
+  FROM prism_memory_embeddingspace
+ WHERE state <> 'retired' AND situate <> %(situate)s::text;

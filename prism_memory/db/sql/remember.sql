@@ -217,7 +217,8 @@ SELECT record.id, record.kind, record.namespace, record.partition, record.key,
 
 -- name: enqueue_embeddings
 -- One row per record and live space: the vector, and until it is there the queue. Those
--- of the batch that wait already are told too.
+-- of the batch that wait already are told too. Where no vectors are wanted, only those
+-- that there are: one of another text may never answer for the new one.
 WITH live AS (
   SELECT id FROM prism_memory_embeddingspace
    WHERE alias = %(alias)s::text AND state IN ('active', 'building')),
@@ -230,6 +231,12 @@ queued AS (
     FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[])
          AS given(record_id, sha256)
    CROSS JOIN live
+   WHERE %(wanted)s::boolean
+      OR EXISTS (SELECT FROM prism_memory_embedding AS known
+                  WHERE known.tenant = %(tenant)s::text
+                    AND known.space_id = live.id
+                    AND known.record_id = given.record_id
+                 OFFSET 0)
    ORDER BY given.record_id
   ON CONFLICT (tenant, space_id, record_id) DO UPDATE
      SET vector = NULL, sha256 = excluded.sha256, attempts = 0, claimed_until = NULL,

@@ -28,6 +28,7 @@ from prism_memory.management.options import (
     known_alias,
     known_tenant,
 )
+from prism_memory.management.situated import follow_setting, full_text_anew
 from prism_memory.management.status import status
 from prism_memory.management.switching import add_beside_options, add_switch_options
 
@@ -39,12 +40,14 @@ ACTIONS = {
     "retry": "give texts that were given up all their tries again",
     "rebuild": "embed anew what has a vector, or with --to by another embedder",
     "switch": "let the space answer that rebuild --to built, or the one before it",
+    "fulltext": "make full text anew from what is stored, and its index",
     "recount": "count the vectors of every scope anew, as the planner reads them",
     "calibrate": "measure both scans here, and say from where the index is worth it",
     "status": "say what waits, what failed, and how the index is",
 }
 PER_TENANT = (
-    *("drain", "enqueue", "retry", "rebuild", "recount", "calibrate", "status"),
+    *("drain", "enqueue", "retry", "rebuild", "fulltext", "recount", "calibrate"),
+    "status",
 )
 
 
@@ -170,8 +173,11 @@ exit codes:
         using, alias = database(options), options["alias"]
         space = indexing.active(using=using, alias=alias)
         embedder = indexing.embedder_of(space)
+        tenants = list(_tenants(options))
+        everybody = options["tenant"] is None
+        follow_setting(using=using, tenants=tenants, all_of_them=everybody)
         count = 0
-        for tenant in _tenants(options):
+        for tenant in tenants:
             done = indexing.rebuild(
                 using=using,
                 tenant=tenant,
@@ -182,6 +188,13 @@ exit codes:
             )
             count += done.rebuilt
         self.answer({"rebuilt": count}, options, f"{count:,} vectors made anew.")
+
+    def fulltext(self, options: dict[str, Any]) -> None:
+        """Make full text anew."""
+        using, tenants = database(options), list(_tenants(options))
+        done = full_text_anew(using=using, tenants=tenants)
+        line = f"{done.seen:,} records, {done.changed:,} with other index texts."
+        self.answer(asdict(done), options, line)
 
     def switch(self, options: dict[str, Any]) -> None:
         """Let another space answer."""

@@ -115,7 +115,8 @@ def _answers(plan: Plan) -> dict[str, str]:
     return {
         "cosine": "cosine" if near else "unknown",
         "bm25": "bm25" if text else "unknown",
-        "cut": "cut" if near and not plan.index else "no",
+        "cut": "cut" if near and not (plan.index or plan.external) else "no",
+        "copied": "copied" if plan.external else "no",
         "waiting": "waiting" if near else "no",
         "common": "common" if text else "no",
         "few": "few" if text else "no",
