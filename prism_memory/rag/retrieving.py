@@ -10,8 +10,8 @@ from typing import Final
 
 from django.utils import timezone
 
+from prism_memory import backends
 from prism_memory.access import Reader, visible
-from prism_memory.conf import settings
 from prism_memory.errors import ScopeDenied
 from prism_memory.rag.identity import check_identity
 from prism_memory.recall import Request
@@ -81,7 +81,7 @@ def retrieve(
     """
     found = recalling.found(asked)
     check_places(found, asked.reader.places)
-    if settings.EMBEDDERS and "vector" in asked.question.asked:
+    if backends.are_vectors_used() and "vector" in asked.question.asked:
         short = len(found) < asked.question.top_k
         check_identity(
             using=recalling.using,

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 
 from asgiref.sync import sync_to_async
 
-from prism_memory.conf import settings
+from prism_memory import backends
 from prism_memory.errors import Invalid, Unsupported
 from prism_memory.rag.asking import (
     asked,
@@ -177,8 +177,8 @@ class Searching(Part):
         )
 
     def _vector(self, vector: Vector) -> Vector:
-        if not settings.EMBEDDERS:
-            message = "No embedder is configured that vectors could be compared with."
+        if not backends.are_vectors_used():
+            message = "No vectors are stored here that one could be compared with."
             raise Unsupported(message, field="vector")
         return check_vector(vector, self._width())
 

@@ -109,7 +109,7 @@ class Retrieved(Sequence[Passage]):
         degraded: Why the answer is poorer than it could be, or empty.
         bounded: Some words are in too many rows to search them all: those were only
             searched beside others.
-        strategy: How vectors were looked through: ``exact``, ``index`` or ``none``.
+        strategy: How vectors were looked through: as of ``Recalled``.
         timings_ms: Milliseconds by step.
         trace_id: Of the trace that is kept of it, or None where none is.
     """

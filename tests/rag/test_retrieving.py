@@ -274,13 +274,16 @@ def test_secrets_are_masked_in_all_that_is_shown() -> None:
     assert "xyzzy" not in repr(found.passages)
 
 
-def test_a_store_without_an_embedder_finds_words(settings: Any) -> None:
-    """B489: and says that it is poorer."""
-    settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"EMBEDDERS": {}}
+@pytest.mark.parametrize("given", [{"EMBEDDERS": {}}, {"VECTOR_INDEX": "none"}])
+def test_a_store_without_vectors_finds_words(
+    settings: Any, given: dict[str, Any]
+) -> None:
+    """B489: and says that it is poorer, unless the host wants none."""
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | given
     write(*TEXTS, wait=False)
     found = make_store().retrieve("green tea", 1)
     assert texts(found) == [TEXTS[2]]
-    assert found.degraded
+    assert bool(found.degraded) == ("EMBEDDERS" in given)
 
 
 def test_nothing_is_asked_for_no_passage() -> None:
