@@ -191,6 +191,13 @@ class Settings:
         " no longer be used, before anything is deleted.",
     )
 
+    ON_DENIAL: Setting[str] = Setting(
+        "",
+        help="Dotted path of f(denial), told by a recall of each document that it had"
+        " found and that its reader may not read any more; one that raises fails the"
+        " recall.",
+    )
+
     INTEGRITY_KEYS: Setting[dict[str, str]] = Setting(
         {},
         help="Secrets by id that sign records and seals, 32 bytes or more each; empty:"
@@ -500,6 +507,48 @@ class Settings:
     )
     QUEUE: Setting[str] = Setting(
         "", help="Celery queue of this app's tasks; empty: the project's default."
+    )
+    QUEUES: Setting[dict[str, str]] = Setting(
+        {}, help="Queues of single tasks by name: {'rebuild': 'slow'}; others: QUEUE."
+    )
+    PRIORITIES: Setting[dict[str, int]] = Setting(
+        {},
+        help="Message priorities of single tasks by name, 0 to 9 as the broker reads"
+        " them (Redis: 0 is first; RabbitMQ: 9 is).",
+    )
+    SLICE_SECONDS = Setting(
+        30,
+        help="Longest time a task works for one tenant before others have a turn.",
+        minimum=1,
+        maximum=3_600,
+    )
+    TASK_SECONDS = Setting(
+        300,
+        help="Soft time limit of a task; it must be well over SLICE_SECONDS.",
+        minimum=5,
+        maximum=86_400,
+    )
+    TASK_SECONDS_OF: Setting[dict[str, int]] = Setting(
+        {"seal": 3_600}, help="Soft time limits of single tasks by name."
+    )
+    TASK_GRACE_SECONDS = Setting(
+        60,
+        help="Time between a task's soft limit and the end of its process.",
+        minimum=1,
+        maximum=3_600,
+    )
+    RUN_SILENT_SECONDS = Setting(
+        300,
+        help="Without a sign of life for so long a run has lost its worker, and the"
+        " next sweep has another go on with it.",
+        minimum=5,
+        maximum=86_400,
+    )
+    RUN_ATTEMPTS = Setting(
+        8,
+        help="Failures in a row before a run waits for a person to retry it.",
+        minimum=1,
+        maximum=100,
     )
     TRACES = Setting(
         "off",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any, Final
+from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext_lazy as _
 
+from prism_memory import runs
 from prism_memory.admin import links
 from prism_memory.admin.badges import NOTHING, Tone, badges, moment
 from prism_memory.admin.characters import shown
@@ -25,8 +26,6 @@ from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.governance.erasure.state import KIND
 from prism_memory.models import ErasureReceipt, Run, RunState
-
-SILENT_AFTER: Final = dt.timedelta(minutes=10)
 
 TONES: dict[str, Tone] = {
     RunState.RUNNING: "warn",
@@ -65,8 +64,7 @@ class RunsAdmin(TenantAdmin):
     @admin.display(description=_("State"))
     def states(self, row: Run) -> object:
         state: list[tuple[Any, Tone]] = [(row.get_state_display(), TONES[row.state])]
-        silent = timezone.now() - row.heartbeat_at > SILENT_AFTER
-        if row.state == RunState.RUNNING and silent:
+        if runs.is_silent(row, timezone.now()):
             state.append((_("no sign of life"), "bad"))
         return badges(state)
 

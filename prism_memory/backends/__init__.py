@@ -11,6 +11,7 @@ from prism_memory.backends.base import (
     MAX_DIMENSIONS,
     Embedder,
     assert_finite_vector,
+    count_as_outage,
     embed,
 )
 from prism_memory.backends.graders import Grader, grade_passages
@@ -42,6 +43,7 @@ __all__ = [
     "VectorIndex",
     "are_vectors_used",
     "assert_finite_vector",
+    "count_as_outage",
     "embed",
     "get_embedder",
     "get_grader",

@@ -4,7 +4,7 @@ from prism_memory.indexing.agreement import Agreement
 from prism_memory.indexing.at_once import embed_now
 from prism_memory.indexing.building import build_space
 from prism_memory.indexing.calibrate import calibrate
-from prism_memory.indexing.claims import Queue, back_off_seconds, retry_failed
+from prism_memory.indexing.claims import Queue, retry_failed
 from prism_memory.indexing.compare import compare_spaces
 from prism_memory.indexing.copies import (
     Copied,
@@ -49,6 +49,7 @@ from prism_memory.indexing.rebuild import (
     rebuild,
     rebuild_page,
 )
+from prism_memory.indexing.rebuilding import resume_rebuild, start_rebuild
 from prism_memory.indexing.sizes import table_sizes
 from prism_memory.indexing.spaces import (
     Space,
@@ -63,7 +64,8 @@ from prism_memory.indexing.spaces import (
     space_of,
 )
 from prism_memory.indexing.switch import behind, reopen_space, switch_space
-from prism_memory.indexing.tenants import is_waiting, tenants, waiting
+from prism_memory.indexing.tenants import is_waiting, random_tenant, tenants, waiting
+from prism_memory.runs import back_off_seconds
 
 __all__ = [
     "EF_CONSTRUCTION",
@@ -118,6 +120,7 @@ __all__ = [
     "note_situate",
     "pending",
     "pending_of_tenant",
+    "random_tenant",
     "rebuild",
     "rebuild_page",
     "reconcile",
@@ -125,8 +128,10 @@ __all__ = [
     "refuse_while_built",
     "reopen_space",
     "requeue_stale",
+    "resume_rebuild",
     "retry_failed",
     "space_of",
+    "start_rebuild",
     "switch_space",
     "table_sizes",
     "tell_removed",

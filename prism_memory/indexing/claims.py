@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import random
 import uuid
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -22,10 +21,10 @@ from prism_memory.db import queries
 from prism_memory.db.queries import named, vector_text
 from prism_memory.indexing.copies import want
 from prism_memory.indexing.spaces import Space
+from prism_memory.runs import back_off_seconds
 from prism_memory.types import Vector
 
 ERROR_CHARACTERS: Final = 500
-LONGEST_RETRY_SECONDS: Final = 3_600.0
 
 
 @dataclass(frozen=True)
@@ -153,16 +152,6 @@ def put_back(queue: Queue, returned: Sequence[Returned]) -> None:
         "forgivens": [int(not back.blamed) for back in returned],
     }
     queries.execute(queue.using, named("indexing")["put_back"], given)
-
-
-def back_off_seconds(attempts: int) -> float:
-    """Return how long to wait after so many tries: doubling, with half of it chance.
-
-    Source: "equal jitter", M. Brooker, Exponential Backoff And Jitter (2015).
-    """
-    wait = settings.RETRY_SECONDS * 2.0 ** max(0, min(attempts, 32) - 1)
-    capped = min(wait, LONGEST_RETRY_SECONDS)
-    return capped / 2 + random.uniform(0, capped / 2)  # noqa: S311 - only a delay
 
 
 def give_up(queue: Queue) -> int:

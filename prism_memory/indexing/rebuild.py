@@ -139,7 +139,27 @@ def rebuild(
         actor=actor,
         at=now(),
     )
-    queue = Queue(using, tenant, space)
+    return rebuild_run(
+        run,
+        queue=Queue(using, tenant, space),
+        embed=embed,
+        rows=rows,
+        now=now,
+        max_seconds=max_seconds,
+    )
+
+
+def rebuild_run(
+    run: Run,
+    *,
+    queue: Queue,
+    embed: Embed,
+    rows: int,
+    now: Callable[[], dt.datetime] = timezone.now,
+    max_seconds: float | None = None,
+) -> Rebuilt:
+    """Work on a run that this process holds; see ``rebuild``."""
+    using = queue.using
     end = None if max_seconds is None else time.monotonic() + max_seconds
     try:
         while end is None or time.monotonic() < end:

@@ -13,16 +13,26 @@ from prism_memory.indexing.spaces import Space
 PAGE_ROWS: Final = 1_000
 
 
-def tenants(*, using: str) -> Iterator[str]:
-    """Yield every tenant's name, page by page."""
-    after = ""
+def tenants(*, using: str, after: str = "", until: str = "") -> Iterator[str]:
+    """Yield every tenant's name in order, page by page.
+
+    Args:
+        after: Only names that come after this one.
+        until: Only up to this one, inclusive; empty: to the end.
+    """
     while True:
-        given = {"after": after, "rows": PAGE_ROWS}
+        given = {"after": after, "until": until, "rows": PAGE_ROWS}
         rows = queries.fetch(using, named("indexing")["tenants"], given)
         yield from (row["name"] for row in rows)
         if len(rows) < PAGE_ROWS:
             return
         after = rows[-1]["name"]
+
+
+def random_tenant(*, using: str) -> str:
+    """Return the name of any tenant, each as likely; empty where there is none."""
+    rows = queries.fetch(using, named("indexing")["random_tenant"], {})
+    return str(rows[0]["name"]) if rows else ""
 
 
 def is_waiting(*, using: str, space: Space, tenant: str) -> bool:

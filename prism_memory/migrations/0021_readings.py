@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('prism_memory', '0019_spaces_that_change'),
+        ('prism_memory', '0020_run_tries'),
     ]
 
     operations = [
@@ -26,6 +26,8 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
             ],
             options={
+                'verbose_name': 'reading',
+                'verbose_name_plural': 'operations',
                 'constraints': [prism_memory.db.constraints.TenantKey(name='prism_memory_reading_key'), models.UniqueConstraint(fields=('tenant', 'hour'), name='prism_memory_reading_unique'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('tenant'), 256), name='prism_memory_reading_tenant_bytes')],
             },
         ),

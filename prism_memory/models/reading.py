@@ -23,6 +23,8 @@ class Reading(TenantModel):
     at = models.DateTimeField()
 
     class Meta:
+        verbose_name = "reading"
+        verbose_name_plural = "operations"  # what the admin's page of them is called
         constraints = [
             TenantKey(name="prism_memory_reading_key"),
             models.UniqueConstraint(

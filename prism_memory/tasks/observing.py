@@ -6,20 +6,20 @@ import time
 from collections import OrderedDict
 from typing import Any, Final
 
-from celery import shared_task
 from celery import signals as celery_signals
 from django.utils import timezone
 
 from prism_memory import metrics, signals
 from prism_memory.conf import settings
+from prism_memory.tasks.base import task as task_of_app
+from prism_memory.tasks.sending import PREFIX
 
-PREFIX: Final = "prism_memory."
 MOST_BEGUN: Final = 1_000
 """Tasks of a process of which it is noted when they began: one that never ends, as its
 process was forked again, is forgotten."""
 
 
-@shared_task(name="prism_memory.take_readings", acks_late=True, ignore_result=True)
+@task_of_app("take_readings")
 def take_readings(**kwargs: Any) -> None:
     """Keep how it stands, tenant by tenant, for the admin's charts of the day."""
     metrics.take_readings(using=settings.DATABASE, at=timezone.now())

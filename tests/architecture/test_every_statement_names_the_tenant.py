@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,9 @@ from prism_memory.models import EmbeddingSpace, Run
 from prism_memory.models.choices import RunState
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
+    AccessGrant,
     Actor,
+    Authorization,
     Consent,
     Derived,
     Entry,
@@ -62,6 +65,7 @@ EVERYTHING: Final[dict[str, Any]] = {
     "reinforce": True,
 }
 GOVERNOR: Final = Grant(make_scope(), frozenset(Permission), ADA, SYSTEM)
+READING_GOVERNOR: Final = replace(GOVERNOR, authorization=Authorization("ada"))
 Calls = Mapping[str, Callable[[], object]]
 
 
@@ -99,6 +103,9 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "recall, vector": lambda: memory.recall("tea", legs="vector"),
         "recall, text": lambda: memory.recall("tea", legs="text"),
         "recall, narrowed": lambda: memory.recall("tea", ids=[record_id], **narrow),
+        "recall, authorized": lambda: memory.recall(
+            "tea", authorization=Authorization("ada", ["hr"])
+        ),
         "recall, all of it": lambda: memory.recall("tea", **EVERYTHING),
         "deep_recall": lambda: memory.deep_recall("tea", force_hard=True),
         "neighbors": lambda: memory.neighbors("tea"),
@@ -388,7 +395,24 @@ def removal_calls(own: Mapping[str, Any], at: Any) -> Calls:
         streamed()
         return lifecycle.propagate_deletion(**own, by=GOVERNOR, at=at, source="mail")
 
+    def repointed() -> object:
+        streamed()
+        made = str(uuid.uuid4())
+        return lifecycle.repoint(
+            **own, by=GOVERNOR, at=at, from_key="mail", to_key=made
+        )
+
+    def set_access() -> object:
+        streamed()
+        grants = {"mail": [AccessGrant("ada")]}
+        return lifecycle.set_access(**given, grants=grants)
+
     return {
+        "set_access": set_access,
+        "propagate_deletion, restricted": lambda: lifecycle.propagate_deletion(
+            **own, by=READING_GOVERNOR, at=at, source="mail"
+        ),
+        "repoint": repointed,
         "forget": lambda: lifecycle.forget(**given, ids=[remember_one("rum")]),
         "forget, on hold": hidden,
         "release_forgotten": lambda: lifecycle.release_forgotten(**given, ids=hidden()),
@@ -433,6 +457,7 @@ NO_TENANTS_ROWS: Final = {
     "known_space",
     "note_situate",
     "live",
+    "random_tenant",
     "space_of",
     "refuse_while_built",
     "table_sizes",
@@ -442,6 +467,13 @@ NO_TENANTS_ROWS: Final = {
 
 MEASURED: Final = {"calibrate"}
 """Watched in ``tests/indexing/test_calibrate.py``: no transaction may be around it."""
+
+
+def start_rebuild(space: indexing.Space) -> Run:
+    at = timezone.now()
+    return indexing.start_rebuild(
+        using="default", tenant=TENANT, space=space, actor=SYSTEM, at=at
+    )
 
 
 OF_THE_INSTALLATION: Final = {
@@ -493,6 +525,10 @@ def indexing_calls() -> Calls:
             queue=indexing.Queue("default", TENANT, space), embed=embed, rows=1
         ),
         "rebuild": lambda: indexing.rebuild(**own, embed=embed, rows=1, actor=SYSTEM),
+        "start_rebuild": lambda: start_rebuild(space),
+        "resume_rebuild": lambda: indexing.resume_rebuild(
+            using="default", tenant=TENANT, run_id=start_rebuild(space).id
+        ),
     }
 
 
@@ -547,6 +583,7 @@ def test_what_is_said_to_touch_no_tenants_rows_does_not() -> None:
         indexing.refuse_while_built(using="default", space=space)
         indexing.table_sizes(using="default")
         assert [*indexing.tenants(using="default")] == [TENANT]
+        assert indexing.random_tenant(using="default") == TENANT
     assert not seen.on_tenants()
 
 
@@ -557,7 +594,18 @@ def test_runs_and_audit_name_the_tenant() -> None:
         run = begin(at)
         runs.advance(run, using="default", cursor={"n": 1}, counts={"n": 1}, at=at)
         runs.finish(run, using="default", state=RunState.FAILED, at=at)
-        assert begin(at).id == run.id
+        again = begin(at)
+        assert again.id == run.id
+        own: dict[str, Any] = {"using": "default", "tenant": TENANT, "at": at}
+        runs.expect(again, using="default", total=1, at=at)
+        ticket = runs.rest(again, using="default", at=at)
+        runs.take_up(**own, run_id=run.id, ticket=ticket)
+        assert runs.left_alone(**own) == []
+        runs.cancel(**own, run_id=run.id)
+        given: dict[str, Any] = {"kind": "decay", "target": "", "actor": SYSTEM}
+        waiting = runs.wait_for_worker(**own, **given)
+        runs.cancel(**own, run_id=waiting.id)
+        runs.retry(**own, run_id=waiting.id)
         audit.record(
             using="default",
             tenant=TENANT,

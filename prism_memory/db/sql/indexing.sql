@@ -19,8 +19,15 @@ ON CONFLICT DO NOTHING;
 
 -- name: tenants
 -- The tenants are listed first, then looked at one by one.
-SELECT name FROM prism_memory_tenant WHERE name > %(after)s::text
+SELECT name FROM prism_memory_tenant
+ WHERE name > %(after)s::text AND (%(until)s::text = '' OR name <= %(until)s::text)
  ORDER BY name LIMIT %(rows)s::integer;
+
+-- name: random_tenant
+-- Where a sweep begins its circle.
+SELECT name FROM prism_memory_tenant
+ ORDER BY name
+OFFSET (SELECT floor(random() * count(*))::bigint FROM prism_memory_tenant) LIMIT 1;
 
 -- name: has_waiting
 -- Ordered as the queue's index is, so that the planner walks that and stops at the
