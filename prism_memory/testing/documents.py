@@ -22,42 +22,48 @@ class Store(Protocol):
     """What a store of documents has; see ``prism_memory.rag.DocumentStore``.
 
     What is asked gives passages with ``id``, ``text``, ``retrieval``, ``trust`` and
-    ``provenance``, and is ``truncated`` or not.
+    ``provenance``, and is ``truncated`` or not. All are methods, whose options a store
+    of your own may spell out as it likes.
     """
 
-    def upsert(self, key: str, text: str, **options: Any) -> Any:  # noqa: ANN401
-        """Store a document, or what changed of it."""
+    @property
+    def upsert(self) -> Callable[..., Any]:
+        """Store a document by key and text, or what changed of it."""
 
-    def replace_source(self, key: str, text: str, **options: Any) -> Any:  # noqa: ANN401
+    @property
+    def replace_source(self) -> Callable[..., Any]:
         """Store it once its vectors are made."""
 
-    def delete_source(self, key: str, *, reason: str = "") -> Any:  # noqa: ANN401
-        """Delete a document."""
+    @property
+    def delete_source(self) -> Callable[..., Any]:
+        """Delete the document of a key."""
 
-    def get_by_source(self, key: str, **page: Any) -> Any:  # noqa: ANN401
-        """Return its chunks in order."""
+    @property
+    def get_by_source(self) -> Callable[..., Any]:
+        """Return a page of its chunks, in their order."""
 
-    def retrieve(self, query: str, top_k: int | None = None, **wishes: Any) -> Any:  # noqa: ANN401
+    @property
+    def retrieve(self) -> Callable[..., Any]:
         """Return passages by vector and by words."""
 
-    def query(
-        self,
-        query: str | None = None,
-        top_k: int | None = None,
-        **wishes: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
+    @property
+    def query(self) -> Callable[..., Any]:
         """Return passages by vector."""
 
-    def lexical_query(self, query: str, top_k: int | None = None, **wishes: Any) -> Any:  # noqa: ANN401
+    @property
+    def lexical_query(self) -> Callable[..., Any]:
         """Return passages by words."""
 
-    def set_current_generation(self, generation: int | None) -> int | None:
+    @property
+    def set_current_generation(self) -> Callable[..., int | None]:
         """Let readers see one generation; return the one before."""
 
-    def transaction(self) -> AbstractContextManager[None]:
+    @property
+    def transaction(self) -> Callable[[], AbstractContextManager[None]]:
         """Let what is written stand together, or not at all."""
 
-    def close(self) -> None:
+    @property
+    def close(self) -> Callable[[], None]:
         """Give back what was opened."""
 
 
