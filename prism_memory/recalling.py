@@ -240,7 +240,14 @@ class Recalling:
 
     def _space(self, *, fresh: bool) -> dict[str, Any]:
         """Return where to look, and what embeds for it: the one goes by the other."""
-        space = indexing.known_space(using=self.using, alias=self.embedder, fresh=fresh)
+        try:
+            space = indexing.known_space(
+                using=self.using, alias=self.embedder, fresh=fresh
+            )
+        except EmbedderMismatch:
+            if not fresh or settings.EMBEDDER_CHANGED == "refuse":
+                raise  # one that is remembered may just have been switched
+            return {"lost": recall.CHANGED}
         if space is None:
             embedder = backends.get_embedder(self.embedder)
             return {"embed": partial(embed_queries, embedder)}

@@ -19,6 +19,7 @@ from prism_memory.memory import Memory
 from prism_memory.rag.connections import Connections, watching
 from prism_memory.rag.searching import Searching
 from prism_memory.rag.writing import Writing
+from prism_memory.spans import spanned
 from prism_memory.types import (
     Actor,
     Authorization,
@@ -29,6 +30,7 @@ from prism_memory.types import (
 )
 
 
+@spanned("documents")
 @watching
 @for_its_tenant
 class DocumentStore(Searching, Writing):
