@@ -91,6 +91,7 @@ from prism_memory.types.retrieval import (
     TrustLabels,
 )
 from prism_memory.types.reviews import ReviewAction, Reviewed, ReviewItem, ReviewPage
+from prism_memory.types.runs import FailedPage, FailedText, RunPage, RunStatus
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -210,6 +211,8 @@ __all__ = [
     "FactChange",
     "FactItem",
     "FactPage",
+    "FailedPage",
+    "FailedText",
     "Foreseen",
     "Forgotten",
     "Generations",
@@ -259,6 +262,8 @@ __all__ = [
     "Role",
     "Rules",
     "Ruling",
+    "RunPage",
+    "RunStatus",
     "Scope",
     "ScopeLevel",
     "ScopePreview",
