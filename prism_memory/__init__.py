@@ -14,7 +14,9 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "DocumentStore": "prism_memory.rag",
     "Memory": "prism_memory.memory",
+    "AccessGrant": "prism_memory.types",
     "Actor": "prism_memory.types",
+    "Authorization": "prism_memory.types",
     "Consent": "prism_memory.types",
     "DeepRecalled": "prism_memory.types",
     "Entry": "prism_memory.types",
@@ -40,7 +42,9 @@ _HOMES = {
 }
 
 __all__ = [
+    "AccessGrant",
     "Actor",
+    "Authorization",
     "Consent",
     "DeepRecalled",
     "DocumentStore",
@@ -74,7 +78,9 @@ if TYPE_CHECKING:
     from prism_memory.memory import Memory
     from prism_memory.rag import DocumentStore
     from prism_memory.types import (
+        AccessGrant,
         Actor,
+        Authorization,
         Consent,
         DeepRecalled,
         Entry,

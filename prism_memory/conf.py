@@ -191,6 +191,13 @@ class Settings:
         " no longer be used, before anything is deleted.",
     )
 
+    ON_DENIAL: Setting[str] = Setting(
+        "",
+        help="Dotted path of f(denial), told by a recall of each document that it had"
+        " found and that its reader may not read any more; one that raises fails the"
+        " recall.",
+    )
+
     INTEGRITY_KEYS: Setting[dict[str, str]] = Setting(
         {},
         help="Secrets by id that sign records and seals, 32 bytes or more each; empty:"

@@ -16,8 +16,8 @@ from prism_memory.conf import settings
 from prism_memory.errors import EmbedderMismatch, Invalid
 from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
 from prism_memory.recall.candidates import external_of
-from prism_memory.recall.choosing import still_visible
 from prism_memory.recall.clock import Clock
+from prism_memory.recall.denials import Gate
 from prism_memory.recall.measuring import measured
 from prism_memory.recall.options import (
     alias,
@@ -173,8 +173,11 @@ class Recalling:
 
     def _still(self, asked: Request, hits: Sequence[Hit]) -> set[uuid.UUID]:
         """Return the ids of the hits that are in sight now, as they are. One query."""
-        versions = {str(hit.id): hit.version for hit in hits}
-        found = still_visible(self.using, asked.reader, versions, asked.shared)
+        gate = Gate(self.using, asked.reader, asked.shared)
+        try:
+            found = gate.kept({str(hit.id): {"version": hit.version} for hit in hits})
+        finally:
+            gate.tell()
         return {*map(uuid.UUID, found)}
 
     def _announce(

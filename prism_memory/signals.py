@@ -34,6 +34,11 @@ invalidated = Signal()
 transaction, once the tombstones stand and before any body goes: a receiver that raises
 keeps everything as it was, and one that writes elsewhere must bear a roll back."""
 
+access_denied = Signal()
+"""A source was withheld from a reader who had found it. Arguments: ``using``,
+``denial`` (a ``types.Denial``). Sent by the read itself, once for each source, also
+where the read fails."""
+
 integrity_broken = Signal()
 """Records were withheld from a reader, as their signatures are not theirs. Arguments:
 ``using``, ``tenant``, ``states`` (by record id, an ``integrity.State``). Sent by the

@@ -23,6 +23,7 @@ OLDEST_POSTGRESQL: Final = 15_00_00
 SCOPED: Final = {
     "prism_memory_scope": ("tenant", "owner", "agent", "thread"),
     "prism_memory_source": ("tenant", "scope_id"),
+    "prism_memory_sourceaccess": ("tenant",),
     "prism_memory_record": ("tenant", "scope_id"),
     "prism_memory_fact": ("tenant", "scope_id"),
     "prism_memory_factversion": ("tenant",),

@@ -84,6 +84,7 @@ ERASURE: Final[Mapping[type[Model], Erasure]] = {
     models.Record: WithRecord(("id",)),
     models.EntityMerge: WithScope(),
     models.Entity: WithScope(),
+    models.SourceAccess: WithSource(),
     models.Source: WithScope(),
     models.RecallTrace: WithScope(by_names=True),
     models.ShareGrant: WithScope(("parent_id", "child_id")),

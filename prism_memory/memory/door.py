@@ -43,6 +43,7 @@ from prism_memory.redaction import Redaction
 from prism_memory.spans import spanned
 from prism_memory.types import (
     Actor,
+    Authorization,
     DeepRecalled,
     Entry,
     Explanation,
@@ -56,6 +57,7 @@ from prism_memory.types import (
     Recalled,
     Scope,
     Tier,
+    check_authorization,
     check_bool,
     check_choice,
     check_part,
@@ -127,6 +129,8 @@ class Memory(
         redactor: Run over every text before it is stored; on top, ``SECRETS``.
         secrets: More strings to take out, of what is stored and of what is shown.
         require_consent: See only what was consented to; the setting when None.
+        authorization: As whom restricted documents are read, by every reading of this
+            memory; none of them is in sight when None.
         search_defaults: Options that each recall takes unless it gives its own; none
             that is about trust.
         importance_from: Derives an entry's importance from its reflection.
@@ -134,6 +138,7 @@ class Memory(
         using: Database alias; the setting when None.
 
     Raises:
+        ScopeDenied: The authorization is of another tenant.
         LimitExceeded: A limit is unknown or over its hard cap.
         Invalid: An argument is not acceptable; the error names it.
         Misconfigured: A setting or a default of the search is not.
@@ -150,6 +155,7 @@ class Memory(
         redactor: Callable[[str], str] | None = None,
         secrets: Collection[str] = (),
         require_consent: bool | None = None,
+        authorization: Authorization | None = None,
         search_defaults: Options | None = None,
         importance_from: ImportanceFrom | None = None,
         embedder: str | None = None,
@@ -162,6 +168,7 @@ class Memory(
         self.limits = Limits(limits)
         self.redaction = Redaction.configured(redactor, secrets)
         self.require_consent = check_wish(require_consent, "require_consent")
+        self.authorization = check_authorization(authorization, self.scope)
         check_values(search_defaults, self.limits)
         self.search_defaults = search_defaults
         self.importance_from = importance_from
@@ -441,6 +448,7 @@ class Memory(
             redaction=self.redaction,
             require_consent=self.require_consent,
             defaults=self.search_defaults,
+            authorization=self.authorization,
         )
 
     def _recalling(self) -> Recalling:

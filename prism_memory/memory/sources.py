@@ -9,6 +9,7 @@ from asgiref.sync import sync_to_async
 
 from prism_memory.db.tenancy import for_its_tenant
 from prism_memory.ingest.chunking import Chunker
+from prism_memory.memory.granting import Granting
 from prism_memory.types import (
     ChunkPage,
     DeletedSource,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @for_its_tenant
-class Sources:
+class Sources(Granting):
     """The sources of one memory. Call it to list them.
 
     memory.sources.ingest("handbook", text, uri="https://example.org/handbook")

@@ -26,6 +26,7 @@ from prism_memory.models.run import Run
 from prism_memory.models.scope import Scope, Tenant
 from prism_memory.models.share import ShareGrant, ShareGrantItem
 from prism_memory.models.source import Source
+from prism_memory.models.source_access import SourceAccess
 from prism_memory.models.trace import RecallTrace, ReinforcedQuery, Reinforcement
 from prism_memory.models.vector_copy import VectorCopy
 
@@ -65,6 +66,7 @@ __all__ = [
     "ShareGrant",
     "ShareGrantItem",
     "Source",
+    "SourceAccess",
     "SourceState",
     "SpaceState",
     "Tenant",

@@ -17,6 +17,7 @@ from prism_memory.recall.words import words
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     TRUST_OPTIONS,
+    Authorization,
     Options,
     ReadMode,
     Scope,
@@ -69,6 +70,7 @@ class Asker:
     redaction: Redaction
     require_consent: bool | None = None
     defaults: Options | None = None
+    authorization: Authorization | None = None
 
 
 @dataclass(frozen=True)
@@ -206,6 +208,7 @@ def check_values(defaults: Options | None, limits: Limits | None = None) -> None
 def reader_of(asker: Asker, options: Mapping[str, Any]) -> Reader:
     """Return who reads, and what narrows their sight."""
     terms = asker.limits.filter_terms
+    given = options.get("authorization")
     return Reader(
         scope=asker.scope,
         mode=asker.mode,
@@ -214,6 +217,7 @@ def reader_of(asker: Asker, options: Mapping[str, Any]) -> Reader:
         ),
         ids=listed(asker.limits, options.get("ids")),
         where=compile_filter(options.get("filter"), terms=terms),
+        authorization=asker.authorization if given is None else given,
         **{name: options[name] for name in NARROWING if name in options},
     )
 

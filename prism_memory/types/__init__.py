@@ -14,6 +14,16 @@ from prism_memory.types.answers import (
     RebuiltIndex,
     Recalled,
 )
+from prism_memory.types.authorizations import (
+    ACCESS_GRANTS_AT_MOST,
+    GROUPS_AT_MOST,
+    AccessGrant,
+    Authorization,
+    DenialReason,
+    Open,
+    Repointed,
+    check_groups,
+)
 from prism_memory.types.checks import (
     METADATA_DEPTH,
     NAME_BYTES,
@@ -38,6 +48,7 @@ from prism_memory.types.conflicts import (
     Settled,
 )
 from prism_memory.types.deep import DeepRecalled, Grade
+from prism_memory.types.denials import Denial
 from prism_memory.types.entities import (
     MERGED_AT_MOST,
     EntityItem,
@@ -98,6 +109,7 @@ from prism_memory.types.scopes import (
     Grant,
     Origin,
     Scope,
+    check_authorization,
     check_scope,
 )
 from prism_memory.types.scoring import Scoring
@@ -153,6 +165,8 @@ from prism_memory.types.vocabulary import (
 )
 
 __all__ = [
+    "ACCESS_GRANTS_AT_MOST",
+    "GROUPS_AT_MOST",
     "HASH_BYTES",
     "JSON",
     "MAX",
@@ -177,7 +191,9 @@ __all__ = [
     "UUID_PATTERN",
     "AbsenceScore",
     "Acceptance",
+    "AccessGrant",
     "Actor",
+    "Authorization",
     "Candidate",
     "ChunkPage",
     "Claim",
@@ -195,6 +211,8 @@ __all__ = [
     "DecidedFact",
     "DeepRecalled",
     "DeletedSource",
+    "Denial",
+    "DenialReason",
     "Derived",
     "EmbedderIdentity",
     "EntityItem",
@@ -232,6 +250,7 @@ __all__ = [
     "MentionRole",
     "MergedName",
     "Neighbor",
+    "Open",
     "Options",
     "Origin",
     "Page",
@@ -246,6 +265,7 @@ __all__ = [
     "RebuiltIndex",
     "Recalled",
     "RefPage",
+    "Repointed",
     "Restored",
     "RestoredFact",
     "RestoredVersion",
@@ -286,12 +306,14 @@ __all__ = [
     "TrustLabels",
     "Vector",
     "Verdict",
+    "check_authorization",
     "check_bigint",
     "check_bool",
     "check_choice",
     "check_count",
     "check_finite",
     "check_generation",
+    "check_groups",
     "check_json",
     "check_name",
     "check_part",

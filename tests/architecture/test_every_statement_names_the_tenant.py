@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,9 @@ from prism_memory.models import EmbeddingSpace, Run
 from prism_memory.models.choices import RunState
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
+    AccessGrant,
     Actor,
+    Authorization,
     Consent,
     Derived,
     Entry,
@@ -62,6 +65,7 @@ EVERYTHING: Final[dict[str, Any]] = {
     "reinforce": True,
 }
 GOVERNOR: Final = Grant(make_scope(), frozenset(Permission), ADA, SYSTEM)
+READING_GOVERNOR: Final = replace(GOVERNOR, authorization=Authorization("ada"))
 Calls = Mapping[str, Callable[[], object]]
 
 
@@ -99,6 +103,9 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "recall, vector": lambda: memory.recall("tea", legs="vector"),
         "recall, text": lambda: memory.recall("tea", legs="text"),
         "recall, narrowed": lambda: memory.recall("tea", ids=[record_id], **narrow),
+        "recall, authorized": lambda: memory.recall(
+            "tea", authorization=Authorization("ada", ["hr"])
+        ),
         "recall, all of it": lambda: memory.recall("tea", **EVERYTHING),
         "deep_recall": lambda: memory.deep_recall("tea", force_hard=True),
         "neighbors": lambda: memory.neighbors("tea"),
@@ -388,7 +395,24 @@ def removal_calls(own: Mapping[str, Any], at: Any) -> Calls:
         streamed()
         return lifecycle.propagate_deletion(**own, by=GOVERNOR, at=at, source="mail")
 
+    def repointed() -> object:
+        streamed()
+        made = str(uuid.uuid4())
+        return lifecycle.repoint(
+            **own, by=GOVERNOR, at=at, from_key="mail", to_key=made
+        )
+
+    def set_access() -> object:
+        streamed()
+        grants = {"mail": [AccessGrant("ada")]}
+        return lifecycle.set_access(**given, grants=grants)
+
     return {
+        "set_access": set_access,
+        "propagate_deletion, restricted": lambda: lifecycle.propagate_deletion(
+            **own, by=READING_GOVERNOR, at=at, source="mail"
+        ),
+        "repoint": repointed,
         "forget": lambda: lifecycle.forget(**given, ids=[remember_one("rum")]),
         "forget, on hold": hidden,
         "release_forgotten": lambda: lifecycle.release_forgotten(**given, ids=hidden()),

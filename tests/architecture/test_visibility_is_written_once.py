@@ -51,7 +51,7 @@ THROUGH_THE_RULE: Final = {
     "recall.adjacent.adjacent",
     "recall.candidates.entity._reach",
     "recall.candidates.statement.statement",
-    "recall.choosing.still_visible",
+    "recall.denials.still_visible",
     "recall.explain._rows",
     "recall.listing.get",
     "recall.listing._read",
@@ -109,6 +109,8 @@ AROUND_THE_RULE: Final = {
 """ORM queries on records without the rule, each with its reason."""
 
 RAW_SQL: Final = {
+    "access.denied": "The sources for which records are withheld; ids only.",
+    "access.drawn": "A part of the rule.",
     "facts.promotable": "Ids that ``validate`` is asked about, by their numbers.",
     "facts.standings": "Numbers of what fades, in sight or not; no words.",
     "access.held": "Whether a hold keeps a row, or a fact that rests on it.",
@@ -211,6 +213,7 @@ RAW_SQL: Final = {
     "retention.oldest": "As due.",
     "reviews.waiting": "Has {visible}.",
     "share.hold_shareable": "Has {visible}.",
+    "source_access.cited": "Counts; shows no row.",
     "share.shared": "Has {visible}.",
 }
 """Named statements that read records."""

@@ -32,6 +32,7 @@ from prism_memory.models import (
     ShareGrant,
     ShareGrantItem,
     Source,
+    SourceAccess,
     Tombstone,
     VectorCopy,
 )
@@ -154,6 +155,15 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     ],
     "access_key_tenant_named": [("accesskey", "tenant", "")],
     "access_key_owner_first": [("accesskey", "owner", "")],
+    "access_key_principal_first": [("accesskey", "groups", ["hr"])],
+    "access_key_principal_bytes": [("accesskey", "principal", LONG)],
+    "sourceaccess_one_of_both": [
+        ("sourceaccess", "principal", ""),
+        ("sourceaccess", "group_name", "hr"),
+    ],
+    "sourceaccess_version": [("sourceaccess", "access_version", 0)],
+    "sourceaccess_principal_bytes": [("sourceaccess", "principal", LONG)],
+    "sourceaccess_group_bytes": [("sourceaccess", "group_name", LONG)],
     "access_key_permissions": [
         ("accesskey", "permissions", []),
         ("accesskey", "permissions", ["read", "root"]),
@@ -531,6 +541,8 @@ def test_consents_and_shares_name_ids() -> None:
     make_governed(record)
     share = ShareGrant.objects.get(tenant="acme")
     assert str(share) == f"share of {share.parent_id} with {share.child_id}"
+    given = SourceAccess.objects.get(tenant="acme")
+    assert str(given) == f"ada reads {given.source_id}"
     item = ShareGrantItem.objects.get(tenant="acme")
     assert str(item) == f"{record.id} in {share.id}"
     assert str(ConsentGrant.objects.get(tenant="acme")) == f"consent for {record.id}"

@@ -72,7 +72,8 @@ fetched AS MATERIALIZED (
          OFFSET 0) AS record)
 SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
        size.vectors, size.large, {cut} AS cut, {common} AS bounded,
-       {waiting} AS waiting, {few} AS few, {copied} AS copied{weighed},
+       {waiting} AS waiting, {few} AS few, {copied} AS copied,
+       {restricts} AS restricts{weighed},
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM size

@@ -42,6 +42,8 @@ class Attempt:
     def following(self, answer: Sequence[dict[str, Any]]) -> Attempt | None:
         """Return how to ask again; None when the answer is whole."""
         row = answer[0]
+        if self.plan.guarded and row["restricts"]:
+            return self.planned(guarded=False)  # it saw nothing, and says nothing else
         better = self.nearer(answer)
         if self.plan.small and (row["bounded"] or not row["few"]):
             # Where rows are many, or words common, they are looked at as elsewhere.
@@ -101,6 +103,7 @@ class Attempt:
         index: bool | None = None,
         bounded: bool | None = None,
         small: bool | None = None,
+        guarded: bool | None = None,
     ) -> Attempt:
         """Return the attempt with another plan; what is None stays."""
         plan = self.plan
@@ -109,6 +112,7 @@ class Attempt:
             index=plan.index if index is None else index,
             bounded=plan.bounded if bounded is None else bounded,
             small=plan.small if small is None else small,
+            guarded=plan.guarded if guarded is None else guarded,
         )
         return replace(self, plan=plan)
 
@@ -146,6 +150,7 @@ def first_attempt(
         beside=beside,
         rows=rows,
         weighed=weighed,
+        guarded=reader.is_unauthorized and not known.restricts,
     )
     return Attempt(
         plan,

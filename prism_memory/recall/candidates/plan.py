@@ -19,6 +19,8 @@ class Plan:
         beside: What stands beside the best becomes a candidate too.
         rows: Candidates wanted of each leg.
         weighed: The answer tells what the words weigh, for rows that are read apart.
+        guarded: It is taken that the tenant restricts no document; see
+            ``Reader.documents``.
     """
 
     legs: tuple[str, ...]
@@ -29,6 +31,7 @@ class Plan:
     beside: bool = True
     rows: int = 32
     weighed: bool = False
+    guarded: bool = False
 
 
 @dataclass(frozen=True)
