@@ -146,16 +146,17 @@ def _receipt(row: Run) -> list[tuple[object, object]]:
 
 def progress(row: Run) -> object:
     """Return the counts of a run, with a bar where it is known what there is to do."""
-    share = runs.percent(row)
-    if not row.counts and share is None:
+    if not row.counts:
         return NOTHING
+    done, total = runs.done_and_total(row)
     bar: object = ""
-    if share is not None and row.state != RunState.DONE:
+    if total:
         bar = format_html(
-            '<progress max="100" value="{}" aria-label="{}"></progress> {} % ',
-            int(share),
+            '<progress max="{}" value="{}" aria-label="{}"></progress> {} % ',
+            total,
+            done,
             _("done"),
-            int(share),
+            int(runs.percent(row) or 0),
         )
     pairs = ((named(name), shown(counted(n))) for name, n in row.counts.items())
     return format_html("{}{}", bar, format_html_join("; ", "{}: {}", pairs))
