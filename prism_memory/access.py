@@ -299,6 +299,16 @@ def placed() -> sql.SQL:
     return sql.SQL(named("access")["placed"])
 
 
+def source_placed(*, reader: Reader) -> sql.SQL:
+    """Return whether a reader may know of a row called ``source``, as SQL.
+
+    By the reader's scopes and by what they may read; by their parameters.
+    """
+    placed = sql.SQL(named("access")["source_placed"])
+    both = sql.SQL("{} AND {}").format(placed, readable(reader=reader))
+    return sql.SQL(both.as_string(None))
+
+
 def unwithheld(*, reader: Reader, guarded: bool = False) -> sql.SQL:
     """Return what a row called ``record`` says of itself: a part of the rule.
 

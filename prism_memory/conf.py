@@ -92,6 +92,13 @@ class Settings:
     EMBEDDER = Setting(
         "default", help="Alias of the embedder that records are written and asked with."
     )
+    EMBEDDER_CHANGED = Setting(
+        "refuse",
+        help="Where the settings name another embedder than that of the stored vectors:"
+        " refuse to recall and to write; text: recall by words alone and say so;"
+        " rebuild: likewise, while workers build the vectors anew and switch to them.",
+        choices=("refuse", "text", "rebuild"),
+    )
     EMBED_TIMEOUT_SECONDS = Setting(
         30.0, help="Longest wait for one embedding call.", minimum=0.1, maximum=600
     )
@@ -340,6 +347,13 @@ class Settings:
     )
     LIST_ROWS = Setting(
         100, help="Rows of one page of a list.", minimum=1, maximum=200, limit=True
+    )
+    SOURCE_ROWS = Setting(
+        50,
+        help="Rows of one page of the sources.",
+        minimum=1,
+        maximum=200,
+        limit=True,
     )
     REBUILD_ROWS = Setting(
         32, help="Records of one page of a rebuild.", minimum=1, maximum=128, limit=True
@@ -645,6 +659,7 @@ class Limits:
     filter_terms: int
     recall_ids: int
     list_rows: int
+    source_rows: int
     rebuild_rows: int
     rebuild_milliseconds: int
     export_rows: int

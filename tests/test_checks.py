@@ -459,6 +459,15 @@ def test_the_database_says_nothing_of_an_embedder_that_is_not_there(
 
 
 @pytest.mark.django_db
+def test_another_embedder_is_a_warning_where_words_answer_alone() -> None:
+    """B487."""
+    remember_one(wait=True)
+    with configured(EMBEDDERS=hashing(96), EMBEDDER_CHANGED="text"):
+        (message,) = of_database()
+    assert ids([message]) == ["W035"]
+
+
+@pytest.mark.django_db
 def test_vectors_whose_entry_is_gone_are_named() -> None:
     """B480: those of a space that was switched to."""
     remember_one(wait=True)

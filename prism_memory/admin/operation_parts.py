@@ -100,7 +100,7 @@ def running_section(tenant: str, now: dt.datetime) -> Section:
             )
             for run in rows[:MOST_ROWS]
         ],
-        headers=(_("Kind"), _("Progress"), _("Started"), _("Last sign of life, ago")),
+        headers=(_("Kind"), _("Progress"), _("Started"), _("Silent for")),
         empty=_("Nothing runs."),
         note=_("A run is cancelled and tried again on its own page."),
     )

@@ -25,6 +25,7 @@ from prism_memory.errors import (
 )
 from prism_memory.indexing import claims, copies
 from prism_memory.indexing.claims import Claimed, Queue, Returned
+from prism_memory.indexing.settling import settle_sources
 from prism_memory.indexing.spaces import Space
 from prism_memory.spans import counts, hashed, span
 from prism_memory.types import Vector
@@ -124,6 +125,8 @@ def drain(
                 progress(done)
         if not told.done.outage:
             told.done += Drained(failed=claims.give_up(queue))
+        if told.done.embedded:
+            settle_sources(queue)
         left = None if end is None else max(0.0, end - time.monotonic())
         copied = copies.copy(using=using, tenant=tenant, space=space, max_seconds=left)
         told.done += Drained(behind=copied.outage)

@@ -111,7 +111,9 @@ def propagate_deletion(
             most_refs=MOST_REFS,
         )
         layers = _tell_layers(using, scope.tenant, done, why)
-        delete_empty_sources(using=using, tenant=scope.tenant, ids=sources)
+        delete_empty_sources(
+            using=using, tenant=scope.tenant, ids=sources, documents=True
+        )
         _record(using, scope, by.actor, at, done, layers, note=note)
     return Propagated(told(done), why, layers)
 

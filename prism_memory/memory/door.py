@@ -21,7 +21,7 @@ from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
 from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
-from prism_memory.errors import Invalid, Unsupported
+from prism_memory.errors import EmbedderMismatch, Invalid, Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.claims import Facts
 from prism_memory.memory.entities import Entities
@@ -35,6 +35,7 @@ from prism_memory.memory.rebuilding import Rebuilding
 from prism_memory.memory.runs import Runs
 from prism_memory.memory.sharing import Sharing
 from prism_memory.memory.sources import Sources
+from prism_memory.memory.waiting import why_pending
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
@@ -68,7 +69,6 @@ from prism_memory.types import (
 
 I = TypeVar("I", bound=Item)  # noqa: E741 - an item
 T = TypeVar("T")
-OUT_OF_TIME: Final = "WAIT_SECONDS are over; the rest is embedded later."
 
 SHOWN: Final = (
     "text",
@@ -267,17 +267,19 @@ class Memory(
             end = time.monotonic() + settings.WAIT_SECONDS
             outage = self._embed_now(spaces, stored.pending, cancelled)
             return settled(remembered, outage, end - time.monotonic())
+        if wait and stored.pending and backends.are_vectors_used():
+            return replace(remembered, degraded=recall.CHANGED)
         return remembered
 
     def get(self, record_id: uuid.UUID | str) -> Item:
-        """Return one record in sight. One query.
+        """Return one record in sight, also one that was retired (B286). One query.
 
         Raises:
             NotVisible: No such record, or it is not in sight.
         """
         found = recall.get(
             using=self.using,
-            reader=reader_of(self._asker(), {}),
+            reader=replace(reader_of(self._asker(), {}), include_retired=True),
             record_id=check_uuid(record_id),
         )
         return self._masked(found)
@@ -460,10 +462,18 @@ class Memory(
             self.redaction.check_names({level: getattr(self.scope, level)})
 
     def _spaces_to_write(self) -> tuple[indexing.Space, ...]:
-        """Return the active space, then one that is being built. One query."""
+        """Return the active space, then one that is being built. One query.
+
+        None where the settings name another embedder and that is not refused (B487).
+        """
         if not backends.are_vectors_used():
             return ()
-        return indexing.live(using=self.using, alias=self.embedder)
+        try:
+            return indexing.live(using=self.using, alias=self.embedder)
+        except EmbedderMismatch:
+            if settings.EMBEDDER_CHANGED == "refuse":
+                raise
+            return ()
 
     def _space_to_write(self) -> indexing.Space | None:
         spaces = self._spaces_to_write()
@@ -532,7 +542,5 @@ def settled(remembered: Remembered, outage: str, seconds: float) -> Remembered:
     """
     done = remembered.done
     state = done.now() if outage else done.settle(seconds)
-    late = OUT_OF_TIME if state.pending - state.errors.keys() else ""
-    reasons = [outage, late, *state.errors.values()] if state.pending else []
-    degraded = next(filter(None, reasons), "")
+    degraded = why_pending(state, outage)
     return replace(remembered, pending=bool(state.pending), degraded=degraded)

@@ -74,7 +74,7 @@ class Source(TenantModel):
                 # Documents whose vectors were not all there when somebody last looked.
                 fields=["tenant", "id"],
                 name="prism_memory_source_pending",
-                condition=Q(kind="document", ingestion="pending"),
+                condition=Q(kind="document") & ~Q(ingestion="indexed"),
             ),
             models.Index(
                 # Whether a tenant has any: empty for those that restrict nothing.

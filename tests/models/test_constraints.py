@@ -101,6 +101,11 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     "access_key_thread_bytes": [("accesskey", "thread", LONG)],
     "source_key_bytes": [("source", "key", LONG)],
     "source_trust": [("source", "trust", "root"), ("source", "trust", "")],
+    "source_kind": [("source", "kind", "book")],
+    "source_calendar": [
+        ("source", "ingested_at", "infinity"),
+        ("source", "retired_at", "-infinity"),
+    ],
     "source_state": [("source", "state", "gone")],
     "source_ingestion": [("source", "ingestion", "lost")],
     "record_key_bytes": [("record", "key", "é" * 129)],

@@ -339,3 +339,17 @@ coalesce(record.changed_at > %(known_at)s::timestamptz, FALSE)
       AND stone.hold
       AND stone.cleared_at IS NULL
    OFFSET 0))
+
+-- name: source_placed
+-- Whether the source called "source" is of the reader's scopes: that it is there, and
+-- what it is called, but none of its words.
+    source.tenant = %(tenant)s::text
+AND source.scope_id = ANY(ARRAY(
+      -- The names decide, not the hash.
+      SELECT place.id
+        FROM prism_memory_scope AS place
+       WHERE place.tenant = %(tenant)s::text
+         AND place.id = ANY(%(scope_ids)s::uuid[])
+         AND (place.id, place.owner, place.agent, place.thread) IN (
+               SELECT * FROM unnest(%(scope_ids)s::uuid[], %(owners)s::text[],
+                                    %(agents)s::text[], %(threads)s::text[]))))

@@ -583,6 +583,28 @@ SELECT embedding.record_id
  ORDER BY embedding.vector <=> %(vector)s::halfvec, embedding.record_id
  LIMIT %(rows)s::integer;
 
+-- name: unsettled_sources
+-- Documents that were waiting when somebody last looked, and are not any more.
+SELECT source.id, source.ingested_at
+  FROM prism_memory_source AS source
+ WHERE source.tenant = %(tenant)s::text
+   AND source.kind = 'document' AND source.ingestion <> 'indexed'
+   AND (NOT EXISTS (
+         SELECT FROM prism_memory_record AS record
+           JOIN prism_memory_embedding AS embedding
+             ON embedding.tenant = record.tenant AND embedding.record_id = record.id
+            AND embedding.space_id = %(space_id)s::integer
+          WHERE record.tenant = source.tenant AND record.source_id = source.id
+            AND record.retired_at IS NULL AND embedding.vector IS NULL
+         OFFSET 0)) IS TRUE;
+
+-- name: settle_source
+-- One a time, so that nobody who locks several is waited for with one in hand; and not
+-- one that was ingested meanwhile.
+UPDATE prism_memory_source AS source SET ingestion = 'indexed'
+ WHERE source.tenant = %(tenant)s::text AND source.id = %(source_id)s::uuid
+   AND source.ingested_at IS NOT DISTINCT FROM %(ingested_at)s::timestamptz;
+
 -- name: note_situate
 UPDATE prism_memory_embeddingspace SET situate = %(situate)s::text
  WHERE situate <> %(situate)s::text;

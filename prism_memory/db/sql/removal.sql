@@ -111,6 +111,7 @@ SELECT id
 DELETE FROM prism_memory_source AS source
  WHERE source.tenant = %(tenant)s::text
    AND source.id = ANY(%(source_ids)s::uuid[])
+   AND (source.kind <> 'document' OR %(documents)s::boolean)
    AND NOT EXISTS (
          SELECT FROM prism_memory_record AS record
           WHERE record.tenant = source.tenant AND record.source_id = source.id
