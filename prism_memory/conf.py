@@ -92,6 +92,13 @@ class Settings:
     EMBEDDER = Setting(
         "default", help="Alias of the embedder that records are written and asked with."
     )
+    EMBEDDER_CHANGED = Setting(
+        "refuse",
+        help="Where the settings name another embedder than that of the stored vectors:"
+        " refuse to recall and to write; text: recall by words alone and say so;"
+        " rebuild: likewise, while workers build the vectors anew and switch to them.",
+        choices=("refuse", "text", "rebuild"),
+    )
     EMBED_TIMEOUT_SECONDS = Setting(
         30.0, help="Longest wait for one embedding call.", minimum=0.1, maximum=600
     )

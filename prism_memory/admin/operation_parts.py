@@ -94,13 +94,13 @@ def running_section(tenant: str, now: dt.datetime) -> Section:
         [
             (
                 links.anchor(links.row_page(run), run.kind),
-                progress(run.counts),
+                progress(run),
                 moment(run.started_at),
                 _age((now - run.heartbeat_at).total_seconds()),
             )
             for run in rows[:MOST_ROWS]
         ],
-        headers=(_("Kind"), _("Progress"), _("Started"), _("Last sign of life, ago")),
+        headers=(_("Kind"), _("Progress"), _("Started"), _("Silent for")),
         empty=_("Nothing runs."),
         note=_("A run is cancelled and tried again on its own page."),
     )
@@ -114,7 +114,7 @@ def failed_section(tenant: str, now: dt.datetime) -> Section:
         [
             (
                 links.anchor(links.row_page(run), run.kind),
-                progress(run.counts),
+                progress(run),
                 moment(run.finished_at),
                 shown(run.error[:ERROR_CHARACTERS]),
             )

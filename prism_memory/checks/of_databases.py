@@ -159,7 +159,7 @@ def space_messages(using: str) -> Iterator[checks.CheckMessage]:
         yield from backend_messages(alias, error)
         return
     except EmbedderMismatch as error:
-        yield checks.Error(str(error), id="prism_memory.E026")
+        yield changed_message(error)
         return
     if space is not None and space.situate not in {"", settings.SITUATE}:
         yield checks.Warning(
@@ -170,6 +170,17 @@ def space_messages(using: str) -> Iterator[checks.CheckMessage]:
         )
     if space is not None and space.indexed:
         yield from index_messages(using, space)
+
+
+def changed_message(error: EmbedderMismatch) -> checks.CheckMessage:
+    """Tell of another embedder: an error where it is refused, else a warning (B487)."""
+    if settings.EMBEDDER_CHANGED == "refuse":
+        return checks.Error(str(error), id="prism_memory.E026")
+    return checks.Warning(
+        f"{error} Until then recall goes by words alone.",
+        hint="prism_memory_index rebuild --to names the new one.",
+        id="prism_memory.W035",
+    )
 
 
 def backend_messages(alias: str, error: Misconfigured) -> Iterator[checks.CheckMessage]:

@@ -22,6 +22,8 @@ from prism_memory.indexing.drop_space import drop_space
 from prism_memory.indexing.enqueue import enqueue_missing, requeue_stale
 from prism_memory.indexing.examine import examine
 from prism_memory.indexing.fill import Filled, FilledPage, fill, fill_page
+from prism_memory.indexing.filling import is_to_fill, resume_fill, start_fill
+from prism_memory.indexing.following import follow_embedders
 from prism_memory.indexing.hnsw import (
     EF_CONSTRUCTION,
     IndexState,
@@ -54,6 +56,7 @@ from prism_memory.indexing.sizes import table_sizes
 from prism_memory.indexing.spaces import (
     Space,
     active,
+    embeddable,
     embedder_of,
     find_active,
     find_live,
@@ -101,6 +104,7 @@ __all__ = [
     "drop_index",
     "drop_space",
     "embed_now",
+    "embeddable",
     "embedder_of",
     "enqueue_missing",
     "examine",
@@ -108,12 +112,14 @@ __all__ = [
     "fill_page",
     "find_active",
     "find_live",
+    "follow_embedders",
     "forget_index",
     "held",
     "in_host_transaction",
     "index_name",
     "index_state",
     "is_situated_otherwise",
+    "is_to_fill",
     "is_waiting",
     "known_space",
     "live",
@@ -128,9 +134,11 @@ __all__ = [
     "refuse_while_built",
     "reopen_space",
     "requeue_stale",
+    "resume_fill",
     "resume_rebuild",
     "retry_failed",
     "space_of",
+    "start_fill",
     "start_rebuild",
     "switch_space",
     "table_sizes",

@@ -100,8 +100,29 @@ def fill(  # noqa: PLR0913 - keywords, three of them optional
         actor=actor,
         at=now(),
     )
-    queue = Queue(using, tenant, space)
-    work = _Work(queue, embed, rows, run, now)
+    return fill_run(
+        run,
+        queue=Queue(using, tenant, space),
+        embed=embed,
+        rows=rows,
+        now=now,
+        max_seconds=max_seconds,
+        progress=progress,
+    )
+
+
+def fill_run(
+    run: Run,
+    *,
+    queue: Queue,
+    embed: Embed,
+    rows: int,
+    now: Callable[[], dt.datetime] = timezone.now,
+    max_seconds: float | None = None,
+    progress: Callable[[Filled], None] | None = None,
+) -> Filled:
+    """Work on a run that this process holds; see ``fill``."""
+    using, work = queue.using, _Work(queue, embed, rows, run, now)
     end = None if max_seconds is None else time.monotonic() + max_seconds
     try:
         while end is None or time.monotonic() < end:

@@ -94,6 +94,24 @@ def live(*, using: str, alias: str) -> tuple[Space, ...]:
     return found
 
 
+def embeddable(*, using: str, alias: str) -> tuple[Space, ...]:
+    """Return the spaces of ``alias`` that can be embedded for. One query.
+
+    As ``live``; where the settings name another embedder and that is not refused, only
+    one that is being built.
+
+    Raises:
+        EmbedderMismatch, Misconfigured: As ``live``.
+    """
+    try:
+        return live(using=using, alias=alias)
+    except EmbedderMismatch:
+        if settings.EMBEDDER_CHANGED == "refuse":
+            raise
+    found = find_live(using=using, alias=alias)
+    return tuple(one for one in found if one.state == SpaceState.BUILDING)
+
+
 def active(
     *, using: str, alias: str, identity: EmbedderIdentity | None = None
 ) -> Space:

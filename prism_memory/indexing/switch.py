@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -31,6 +30,13 @@ def behind(*, using: str, tenant: str, space: Space, other: Space) -> int:
     given = {"tenant": tenant, "space_id": space.id, "other_id": other.id}
     (row,) = queries.fetch(using, named("indexing")["behind"], given)
     return int(row["behind"])
+
+
+def stale(*, using: str, tenant: str, space: Space) -> int:
+    """Return how many vectors are of another text than the record has. One query."""
+    given = {"tenant": tenant, "space_id": space.id, "dimensions": 1}
+    (row,) = queries.fetch(using, named("doctor")["vectors_amiss"], given)
+    return int(row["stale"])
 
 
 def switch_space(
@@ -101,25 +107,34 @@ def reopen_space(*, using: str, alias: str, actor: Actor, at: dt.datetime) -> Sp
 
 
 def refuse_lacking(
-    *, using: str, space: Space, other: Space, names: Iterable[str] | None = None
+    *, using: str, space: Space, other: Space, index: bool = True
 ) -> None:
     """Check that a space has all that another answers with. A query a tenant.
 
     Args:
-        names: Of tenants; all when None.
+        index: Look at the index too.
 
     Raises:
-        Conflict: It lacks vectors, or the index that the other has.
+        Conflict: It lacks vectors, has some of texts that changed, or lacks the index
+            that the other has.
     """
-    found = tenants(using=using) if names is None else names
-    each = (behind(using=using, tenant=n, space=space, other=other) for n in found)
+    names = tenants(using=using)
+    each = (behind(using=using, tenant=n, space=space, other=other) for n in names)
     if count := sum(each):
         message = (
             f"The space {other.id} ({other.identity}) lacks {count:,} vectors that"
             f" {space.identity} has; go on building it, or retry what failed."
         )
         raise Conflict(message, field="alias")
-    if space.indexed and not index_state(using=using, space=other).valid:
+    names = tenants(using=using)
+    old = (stale(using=using, space=other, tenant=name) for name in names)
+    if count := sum(old):
+        message = (
+            f"The space {other.id} ({other.identity}) has {count:,} vectors of other"
+            " texts than there are now; go on building it."
+        )
+        raise Conflict(message, field="alias")
+    if index and space.indexed and not index_state(using=using, space=other).valid:
         message = f"The space {other.id} ({other.identity}) has no index yet."
         raise Conflict(message, field="alias")
 

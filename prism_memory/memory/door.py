@@ -21,7 +21,7 @@ from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
 from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
-from prism_memory.errors import Invalid, Unsupported
+from prism_memory.errors import EmbedderMismatch, Invalid, Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.claims import Facts
 from prism_memory.memory.entities import Entities
@@ -32,6 +32,7 @@ from prism_memory.memory.generating import Generating
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
+from prism_memory.memory.runs import Runs
 from prism_memory.memory.sharing import Sharing
 from prism_memory.memory.sources import Sources
 from prism_memory.memory.waiting import why_pending
@@ -185,6 +186,11 @@ class Memory(
         return Entities(self)
 
     @property
+    def runs(self) -> Runs:
+        """The tenant's long work: ``memory.runs(state="failed")``, and its verbs."""
+        return Runs(self)
+
+    @property
     def sources(self) -> Sources:
         """Documents: ``memory.sources.ingest(key, text)``, and its verbs."""
         return Sources(self)
@@ -261,6 +267,8 @@ class Memory(
             end = time.monotonic() + settings.WAIT_SECONDS
             outage = self._embed_now(spaces, stored.pending, cancelled)
             return settled(remembered, outage, end - time.monotonic())
+        if wait and stored.pending and backends.are_vectors_used():
+            return replace(remembered, degraded=recall.CHANGED)
         return remembered
 
     def get(self, record_id: uuid.UUID | str) -> Item:
@@ -454,10 +462,18 @@ class Memory(
             self.redaction.check_names({level: getattr(self.scope, level)})
 
     def _spaces_to_write(self) -> tuple[indexing.Space, ...]:
-        """Return the active space, then one that is being built. One query."""
+        """Return the active space, then one that is being built. One query.
+
+        None where the settings name another embedder and that is not refused (B487).
+        """
         if not backends.are_vectors_used():
             return ()
-        return indexing.live(using=self.using, alias=self.embedder)
+        try:
+            return indexing.live(using=self.using, alias=self.embedder)
+        except EmbedderMismatch:
+            if settings.EMBEDDER_CHANGED == "refuse":
+                raise
+            return ()
 
     def _space_to_write(self) -> indexing.Space | None:
         spaces = self._spaces_to_write()

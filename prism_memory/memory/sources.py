@@ -23,6 +23,7 @@ from prism_memory.memory.granting import Granting
 from prism_memory.memory.waiting import why_pending
 from prism_memory.recall.options import limit as bounded
 from prism_memory.recall.options import reader_of
+from prism_memory.spans import spanned
 from prism_memory.types import (
     ChunkPage,
     DeletedSource,
@@ -55,6 +56,7 @@ FIELDS: Final[Mapping[str, Any]] = {
 """What ``ingest`` and ``replace`` take besides, and what is usual."""
 
 
+@spanned("sources")
 @for_its_tenant
 class Sources(Granting):
     """The sources of one memory. Call it to list them.

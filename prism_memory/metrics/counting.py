@@ -152,10 +152,10 @@ def on_integrity_broken(*, states: Any, **kwargs: Any) -> None:  # noqa: ANN401
     BROKEN.inc(len(states))
 
 
-def on_denied(*, reason: object, **kwargs: Any) -> None:  # noqa: ANN401
+def on_denied(*, denial: Any, **kwargs: Any) -> None:  # noqa: ANN401 - a Denial
     """Count what was withheld by a document's access list."""
     del kwargs
-    DENIALS.labels(str(reason)).inc()
+    DENIALS.labels(str(denial.reason)).inc()
 
 
 def on_refused(*, code: str, **kwargs: Any) -> None:  # noqa: ANN401

@@ -20,6 +20,7 @@ from prism_memory.types import Vector
 
 UNCONFIGURED: Final = "no embedder is configured"
 EMPTY: Final = "nothing is embedded yet"
+CHANGED: Final = "the stored vectors are another embedder's"
 SWITCHED_OFF: Final = "no vectors are used here (VECTOR_INDEX is none)"
 UNAVAILABLE: Final = "the embedder is unavailable"
 REFUSED: Final = "the embedder refused the question"
@@ -40,6 +41,7 @@ class Providers:
         reranker: Gives a second opinion on the best.
         check: Raises for what is no acceptable question.
         mask: Takes configured secrets out of a text before it leaves this process.
+        lost: Why nothing embeds, where that is none of the usual reasons.
     """
 
     leg: VectorLeg | None = None
@@ -49,6 +51,7 @@ class Providers:
     reranker: Reranker | None = None
     check: Callable[[str], object] | None = None
     mask: Callable[[str], str] = str
+    lost: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,8 @@ def missing(providers: Providers) -> str:
     """Return why nothing embeds: there is no embedder, or no space yet to look in."""
     if providers.without_vectors:
         return SWITCHED_OFF
-    return UNCONFIGURED if providers.embed is None else EMPTY
+    usual = UNCONFIGURED if providers.embed is None else EMPTY
+    return providers.lost or usual
 
 
 def _said(

@@ -10,6 +10,8 @@ from prism_memory.models.choices import RunState
 DONE: Final = {
     "import": "entries",
     "rebuild": "rebuilt",
+    "fill": "filled",
+    "situate": "seen",
     "export": "scopes",
     "retention": "scopes",
     "decay": "scopes",

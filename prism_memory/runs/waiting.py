@@ -15,7 +15,9 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 
-BY_WORKERS: Final = frozenset({"erase", "export", "retention", "decay", "rebuild"})
+BY_WORKERS: Final = frozenset(
+    {"erase", "export", "retention", "decay", "rebuild", "fill"}
+)
 """Kinds that a worker goes on with; others go on when their command is run again."""
 
 

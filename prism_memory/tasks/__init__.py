@@ -23,6 +23,7 @@ from prism_memory.signals import (
 )
 from prism_memory.tasks.cleaning import clean_exports
 from prism_memory.tasks.draining import drain, on_indexing_wanted
+from prism_memory.tasks.following import follow_embedders
 from prism_memory.tasks.judging import judge_pending
 from prism_memory.tasks.observing import connect_observing, take_readings
 from prism_memory.tasks.promoting import promote_facts
@@ -31,6 +32,7 @@ from prism_memory.tasks.running import (
     erase,
     export,
     fade,
+    fill,
     on_run_wanted,
     rebuild,
     retain,
@@ -54,6 +56,8 @@ __all__ = [
     "erase",
     "export",
     "fade",
+    "fill",
+    "follow_embedders",
     "judge_pending",
     "keep_trace",
     "promote_facts",

@@ -55,7 +55,7 @@ def drain(
     # the one before it.
     ends = [
         drain_space(tenant=tenant, using=using, space=space)
-        for space in reversed(indexing.live(using=using, alias=alias))
+        for space in reversed(indexing.embeddable(using=using, alias=alias))
     ]
     # One that ended saw all that was written before it began.
     _remember(key, began if set(ends) == {"done"} else time.time())

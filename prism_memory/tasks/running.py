@@ -70,12 +70,19 @@ def rebuild(**given: Any) -> None:
     go_on("rebuild", indexing.resume_rebuild, **given)
 
 
+@task("fill")
+def fill(**given: Any) -> None:
+    """Go on with giving a space what it lacks of a tenant."""
+    go_on("fill", indexing.resume_fill, **given)
+
+
 TASKS: Final[dict[str, Any]] = {
     "erase": erase,
     "export": export,
     "retention": retain,
     "decay": fade,
     "rebuild": rebuild,
+    "fill": fill,
 }
 """The task that goes on with a run, by the run's kind."""
 

@@ -8,6 +8,7 @@ from celery.schedules import crontab
 
 from prism_memory.conf import settings
 from prism_memory.tasks.cleaning import clean_exports
+from prism_memory.tasks.following import follow_embedders
 from prism_memory.tasks.observing import take_readings
 from prism_memory.tasks.sending import routing
 from prism_memory.tasks.sweeping import DAY, sweep
@@ -22,6 +23,8 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
     return {
         "prism-memory-sweep": _sweep("drains", often, often),
         "prism-memory-sweep-runs": _sweep("runs", often, often),
+        "prism-memory-sweep-fills": _sweep("fills", crontab(minute="*/5"), 300.0),
+        "prism-memory-follow-embedders": _alone(follow_embedders, 5),
         "prism-memory-sweep-entities": _sweep("entities", often, often),
         "prism-memory-promote": _nightly("promotions", 2, 17),
         "prism-memory-decay": _nightly("decay", 2, 47),

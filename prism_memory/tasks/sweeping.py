@@ -110,6 +110,25 @@ def _drains(using: str) -> Look | None:
     return look if any(spaces.values()) else None
 
 
+def _fills(using: str) -> Look | None:
+    """Look for what a space that is being built lacks."""
+    found = (indexing.find_live(using=using, alias=a) for a in settings.EMBEDDERS)
+    pairs = [live for live in found if len(live) > 1]
+
+    def look(tenant: str) -> Iterator[Message]:
+        given: dict[str, Any] = {"using": using, "tenant": tenant}
+        for old, new in pairs:
+            if not indexing.is_to_fill(**given, space=old, other=new):
+                continue
+            with suppress(Conflict):  # another process began it in this moment
+                run = indexing.start_fill(
+                    **given, space=new, actor=Actor(), at=timezone.now()
+                )
+                yield running.message_of(using, run)
+
+    return look if pairs else None
+
+
 def _entities(using: str) -> Look | None:
     space = (
         indexing.find_active(using=using, alias=settings.EMBEDDER)
@@ -169,6 +188,7 @@ def _each(work: Any, is_on: Callable[[], bool], expires_seconds: float) -> Any:
 
 SWEEPS: Final[dict[str, Sweep]] = {
     "drains": Sweep(_drains),
+    "fills": Sweep(_fills),
     "entities": Sweep(_entities),
     "runs": Sweep(_runs),
     "retention": Sweep(_retention),

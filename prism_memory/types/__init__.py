@@ -102,6 +102,7 @@ from prism_memory.types.retrieval import (
     TrustLabels,
 )
 from prism_memory.types.reviews import ReviewAction, Reviewed, ReviewItem, ReviewPage
+from prism_memory.types.runs import FailedPage, FailedText, RunPage, RunStatus
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -228,6 +229,8 @@ __all__ = [
     "FactChange",
     "FactItem",
     "FactPage",
+    "FailedPage",
+    "FailedText",
     "Foreseen",
     "Forgotten",
     "Generations",
@@ -280,6 +283,8 @@ __all__ = [
     "Role",
     "Rules",
     "Ruling",
+    "RunPage",
+    "RunStatus",
     "Scope",
     "ScopeLevel",
     "ScopePreview",

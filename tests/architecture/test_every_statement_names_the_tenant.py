@@ -447,6 +447,7 @@ NO_TENANTS_ROWS: Final = {
     "back_off_seconds",
     "create_index",
     "drop_index",
+    "embeddable",
     "embedder_of",
     "find_active",
     "find_live",
@@ -481,6 +482,7 @@ OF_THE_INSTALLATION: Final = {
     "drop_space",
     "reopen_space",
     "switch_space",
+    "follow_embedders",
 }
 """They change the table of spaces, and ask tenant by tenant what stands above."""
 
@@ -518,6 +520,15 @@ def indexing_calls() -> Calls:
             using="default", tenant=TENANT, spaces=(space, space)
         ),
         "fill": lambda: indexing.fill(**own, embed=embed, rows=1, actor=SYSTEM),
+        "start_fill": lambda: indexing.start_fill(
+            **own, actor=SYSTEM, at=timezone.now()
+        ),
+        "resume_fill": lambda: indexing.resume_fill(
+            using="default",
+            tenant=TENANT,
+            run_id=indexing.start_fill(**own, actor=SYSTEM, at=timezone.now()).id,
+        ),
+        "is_to_fill": lambda: indexing.is_to_fill(**own, other=space),
         "fill_page": lambda: indexing.fill_page(
             queue=indexing.Queue("default", TENANT, space), embed=embed, rows=1
         ),
