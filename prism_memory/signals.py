@@ -36,8 +36,8 @@ keeps everything as it was, and one that writes elsewhere must bear a roll back.
 
 access_denied = Signal()
 """A source was withheld from a reader who had found it. Arguments: ``using``,
-``denial`` (a ``types.Denial``). Sent by the read itself, once for each source, also
-where the read fails."""
+``denial`` (a ``types.Denial``), ``reason`` (its own). Sent by the read itself, once for
+each source, also where the read fails."""
 
 integrity_broken = Signal()
 """Records were withheld from a reader, as their signatures are not theirs. Arguments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -110,6 +111,21 @@ def reached(memory: Memory, world: World) -> Ids:
     return recalled(memory, expand_hops=1, entity_match=True)
 
 
+def sources(memory: Memory, world: World) -> Ids:
+    """The first chunk stands for its document."""
+    listed = {source.key for source in memory.sources().items}
+    with contextlib.suppress(NotVisible):
+        listed.add(memory.sources.get("salaries").key)
+    return {world.chunks[0]} if "salaries" in listed else set()
+
+
+def chunks(memory: Memory, world: World) -> Ids:
+    try:
+        return ids(memory.sources.chunks("salaries").items)
+    except NotVisible:
+        return set()
+
+
 Path = Callable[[Memory, World], Ids]
 PATHS: Final[dict[str, Path]] = {
     "recall, hybrid": lambda memory, _: recalled(memory),
@@ -134,6 +150,8 @@ PATHS: Final[dict[str, Path]] = {
     "facts": lambda memory, _: ids(memory.facts("Bob")),
     "facts, timeline": lambda memory, _: ids(memory.facts.timeline("Bob")),
     "facts, one": got_facts,
+    "sources": sources,
+    "sources, chunks": chunks,
     "entities": lambda memory, w: {w.fact} if memory.entities().items else set(),
 }
 """Every way to a record. Each gives something of the closed to who may read it."""

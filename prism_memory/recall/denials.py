@@ -92,7 +92,7 @@ class Gate:
                 self.reader.scope, source_id, reason, who.principal if who else "", at
             )
             signals.access_denied.send_robust(
-                sender=Denial, using=self.using, denial=denial
+                sender=Denial, using=self.using, denial=denial, reason=reason
             )
             if settings.ON_DENIAL:
                 import_string(settings.ON_DENIAL)(denial)

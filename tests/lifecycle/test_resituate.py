@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -21,6 +22,14 @@ pytestmark = pytest.mark.django_db
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 TURN: Any = {"kind": Kind.TURN, "happened_at": NOON, "metadata": {"title": "Honey"}}
 SITUATED = "[Context: Honey]\nada: "
+
+
+@pytest.fixture(autouse=True)
+def _others_left_nothing(monkeypatch: Any) -> None:
+    """Let no examination see what the tests before left in the tables."""
+    module = import_module("prism_memory.indexing.examine")
+    for name in ("CHANGED_ROWS", "DEAD_ROWS"):
+        monkeypatch.setattr(module, name, 10**9)
 
 
 def situate(settings: Any, mode: str) -> None:

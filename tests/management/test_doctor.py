@@ -26,6 +26,14 @@ def kinds(result: Any) -> dict[str, int]:
     return {one["kind"]: one["count"] for one in result.json["findings"]}
 
 
+@pytest.fixture(autouse=True)
+def _others_left_nothing(monkeypatch: Any) -> None:
+    """Do not see what the tests before left in the tables."""
+    module = import_module("prism_memory.indexing.examine")
+    for name in ("CHANGED_ROWS", "DEAD_ROWS"):
+        monkeypatch.setattr(module, name, 10**9)
+
+
 def ask(sql: str, *values: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
