@@ -94,7 +94,7 @@ def running_section(tenant: str, now: dt.datetime) -> Section:
         [
             (
                 links.anchor(links.row_page(run), run.kind),
-                progress(run.counts),
+                progress(run),
                 moment(run.started_at),
                 _age((now - run.heartbeat_at).total_seconds()),
             )
@@ -114,7 +114,7 @@ def failed_section(tenant: str, now: dt.datetime) -> Section:
         [
             (
                 links.anchor(links.row_page(run), run.kind),
-                progress(run.counts),
+                progress(run),
                 moment(run.finished_at),
                 shown(run.error[:ERROR_CHARACTERS]),
             )

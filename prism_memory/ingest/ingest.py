@@ -15,9 +15,14 @@ from prism_memory import audit
 from prism_memory.db import queries
 from prism_memory.db.queries import composed
 from prism_memory.db.tenancy import for_tenant
-from prism_memory.errors import Conflict
 from prism_memory.ingest.documents import Document, Piece, chunk_id
 from prism_memory.ingest.planning import Plan, Stored, ordered, plan
+from prism_memory.ingest.sources import (
+    LOCKED,
+    ensure_document,
+    refuse_other,
+    taken_out,
+)
 from prism_memory.ingest.vectors import Vectors
 from prism_memory.ingest.writing import Writing
 from prism_memory.lifecycle.scopes import ensure_scope
@@ -26,16 +31,10 @@ from prism_memory.types import (
     Actor,
     Ingested,
     Scope,
-    SourceKind,
-    SourceState,
     record_ref,
-    uuid7,
 )
 
-LOCKED: Final = sql.SQL("FOR NO KEY UPDATE")
 UNLOCKED: Final = sql.SQL("")
-TRIES: Final = 100
-"""Erasures of one source that an ingest meets in a row, at most."""
 
 
 class NotJudged(Exception):
@@ -123,7 +122,16 @@ def _change(
         Closes: The gate closes on what was there, and the lineage is not held alone.
     """
     ensure_scope(using=using, scope=scope, at=at)
-    source = _lock(using, scope, document, at)
+    source = ensure_document(
+        using=using,
+        scope=scope,
+        key=document.key,
+        uri=document.uri,
+        origin=document.origin,
+        chunker=document.chunker,
+        language=document.language,
+        at=at,
+    )
     found = _found(using, scope, document, source, LOCKED)
     if found.plan.unjudged(judged):
         raise NotJudged
@@ -252,71 +260,17 @@ def _found(
     }
     rows = queries.fetch(using, composed("ingest", "chunks", lock=lock), given)
     stored = {row["key"]: Stored.read(row) for row in rows}
-    missing = [key for key in keys if key not in stored]
+    missing = [chunk_id(scope.tenant, key) for key in keys if key not in stored]
     done = plan(
         document,
         tenant=scope.tenant,
         source_id=source["id"],
         stored=stored,
-        taken=_taken(using, scope, missing),
+        taken=taken_out(
+            using=using, tenant=scope.tenant, refs=[record_ref(i) for i in missing]
+        ),
     )
     return Found(document, source, done)
-
-
-def refuse_other(source: Mapping[str, Any]) -> None:
-    """Do nothing if a source is a document in use.
-
-    Raises:
-        Conflict: It is not.
-    """
-    if source["kind"] != SourceKind.DOCUMENT:
-        message = "A stream has that key: its records are remembered, not ingested."
-        raise Conflict(message, field="key")
-    if source["state"] != SourceState.ACTIVE:
-        message = "The source is retired: restore it first."
-        raise Conflict(message, field="key")
-
-
-def _taken(using: str, scope: Scope, keys: list[str]) -> set[str]:
-    if not keys:
-        return set()
-    refs = [record_ref(chunk_id(scope.tenant, key)) for key in keys]
-    statement = queries.named("ingest")["taken_out"]
-    rows = queries.fetch(using, statement, {"tenant": scope.tenant, "refs": refs})
-    return {row["target_ref"] for row in rows}
-
-
-def _lock(
-    using: str, scope: Scope, document: Document, at: dt.datetime
-) -> Mapping[str, Any]:
-    """Return the source's row, locked; it is made unless it is there.
-
-    Raises:
-        Conflict: It is erased again and again.
-    """
-    given = {
-        "id": uuid7(),
-        "tenant": scope.tenant,
-        "scope_id": scope.id,
-        "key": document.key,
-        "uri": document.uri,
-        "trust": document.origin.trust.value,
-        "writer": document.origin.writer,
-        "chunker": document.chunker,
-        "language": document.language,
-        "at": at,
-    }
-    statement = composed("ingest", "document", lock=LOCKED)
-    rows = queries.fetch(using, statement, given)
-    tries = 0
-    while not rows and tries < TRIES:
-        queries.execute(using, queries.named("ingest")["ensure_document"], given)
-        rows = queries.fetch(using, statement, given)
-        tries += 1
-    if not rows:
-        message = "The source was erased each time it was made; try again."
-        raise Conflict(message, field="key")
-    return rows[0]
 
 
 def _write_source(

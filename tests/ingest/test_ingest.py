@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from prism_memory.errors import Conflict, Invalid, LimitExceeded
 from prism_memory.ingest.chunking import Chunk, MarkdownChunker, TextChunker
@@ -301,3 +301,31 @@ def test_the_origin_of_ingest_is_in_the_audit_without_words():
     assert event.detail["added"] == 3
     assert "Refunds" not in str(event.detail)
     assert WRITER.writer == "importer"
+
+
+def rows_read() -> int:
+    """Return how many rows this transaction has read of our tables so far."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))"
+            " FROM pg_stat_xact_user_tables WHERE relname LIKE 'prism_memory_%'"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def test_one_write_reads_no_more_beside_many():
+    """case_C33: rows are counted, since times depend on the machine."""
+
+    def cost(number: int) -> int:
+        before = rows_read()
+        librarian().remember(f"One more, {number}.")
+        ingest(f"# A\n\nwords {number}\n\n# B\n\nmore", key=f"one-{number}")
+        return rows_read() - before
+
+    cost(0)
+    beside_few = cost(1)
+    many = "\n\n".join(f"# Part {n}\n\nWords of part {n}." for n in range(3_000))
+    ingest(many, key="many")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE prism_memory_record, prism_memory_embedding")
+    assert cost(2) <= beside_few + 20
