@@ -233,6 +233,7 @@ def test_every_table_has_a_row_to_be_written(memory: Memory) -> None:
         "prism_memory_reading",
         "prism_memory_run",
         "prism_memory_tombstone",
+        "prism_memory_sourceaccess",
         "prism_memory_vectorcopy",
         *GOVERNED,
     }
