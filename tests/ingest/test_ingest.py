@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from prism_memory import integrity
 from prism_memory.errors import Conflict, Invalid, LimitExceeded
 from prism_memory.ingest.chunking import Chunk, MarkdownChunker, TextChunker
 from prism_memory.models import AuditEvent, Embedding, Record, Source
@@ -329,3 +330,18 @@ def test_one_write_reads_no_more_beside_many():
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE prism_memory_record, prism_memory_embedding")
     assert cost(2) <= beside_few + 20
+
+
+def test_signatures_follow_what_moves(settings: Any):
+    """Integrity: a chunk that moves, leaves or comes back stays its own."""
+    keys = {"INTEGRITY_KEYS": {"k1": "x" * 32}, "INTEGRITY_KEY": "k1"}
+    settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, **keys}
+    for text in (GUIDE, "New.\n\n" + GUIDE, "New.", GUIDE):
+        ingest(text)
+    sources = librarian().sources
+    sources.retire("guide")
+    sources.restore("guide")
+    every = list(Record.objects.filter(tenant="acme").values_list("id", flat=True))
+    states = integrity.states(using="default", tenant="acme", record_ids=every)
+    assert {*states.values()} == {integrity.State.INTACT}
+    assert len(states) == 4
