@@ -106,6 +106,7 @@ def test_nothing_fails_degrades_or_is_mixed_from_the_first_page_to_the_drop(
     assert {len(list(row.vector)) for row in Embedding.objects.all()} == {96}
     found = indexing.index_state(using="default", space=indexing.space_of(active))
     assert found.valid
+    index("drop")  # it would outlive the test
 
 
 def test_who_is_killed_goes_on_and_does_no_page_twice(
