@@ -13,6 +13,7 @@ from prism_memory.ingest.chunking import Chunk, MarkdownChunker, TextChunker
 from prism_memory.models import AuditEvent, Embedding, Record, Source
 from prism_memory.types import Entry, Kind, Origin, SourceRef, Trust
 from tests.factories import make_memory, make_scope
+from tests.governance.test_export import ODD
 from tests.ingest.documents import (
     GUIDE,
     WRITER,
@@ -345,3 +346,13 @@ def test_signatures_follow_what_moves(settings: Any):
     states = integrity.states(using="default", tenant="acme", record_ids=every)
     assert {*states.values()} == {integrity.State.INTACT}
     assert len(states) == 4
+
+
+def test_odd_text_is_stored_as_it_stands():
+    """case_C21: emoji, marks of direction, tags, a byte order mark, a line of 1 MB."""
+    odd = "\n\n".join([*ODD.values(), "long " * 200_000])
+    ingest(odd)
+    for row in chunks():
+        assert odd[row.offset_start : row.offset_end] == row.text
+    assert " ".join(row.text for row in chunks()).split() == odd.split()
+    assert ingest(odd).unchanged
