@@ -18,6 +18,7 @@ MEANINGS = {
     "text": "the text leg alone in one large scope, beside ts_rank",
     "filtered": "whether pages are full and neighbours true under scope filters",
     "ingest": "records a second through remember and drain against a bare COPY",
+    "documents": "documents in: a big one, many, and one more write beside many",
     "erasure": "how long it takes to erase an owner of many records",
     "growth": "recall in a fixed scope while the table around it grows",
     "row_security": "what row-level security costs recall",
@@ -102,6 +103,9 @@ def _add_sizes(parsers: dict[str, argparse.ArgumentParser]) -> None:
     ingest = parsers["ingest"]
     ingest.add_argument("--rows", type=int, default=12_800)
     ingest.add_argument("--singles", type=int, default=200, help="one by one, a round")
+    documents = parsers["documents"]
+    documents.add_argument("--megabytes", type=int, default=5, help="of the big one")
+    documents.add_argument("--chunks", type=int, default=50_000, help="of the corpus")
     growth = parsers["growth"]
     growth.add_argument("--start", type=int, default=10_000, help="rows of the start")
     growth.add_argument("--to", type=int, default=200_000, help="rows of the end")

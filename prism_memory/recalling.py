@@ -79,6 +79,11 @@ class Recalling:
         Args:
             told: Of how it was asked, beside the options.
         """
+        found = self.found(asked)
+        return replace(found, trace_id=self.announce(asked, found, **told))
+
+    def found(self, asked: Request) -> Recalled:
+        """Answer, and leave it to the caller to ``announce`` what comes of it."""
         with measured(self.using, asked.reader.scope.tenant) as told_of:
             found = self._with_providers(
                 lambda providers: recall.recall(
@@ -91,7 +96,7 @@ class Recalling:
                 asked,
             )
             told_of(found)
-        return replace(found, trace_id=self._announce(asked, found, **told))
+        return found
 
     def deep_recall(
         self,
@@ -180,9 +185,10 @@ class Recalling:
             gate.tell()
         return {*map(uuid.UUID, found)}
 
-    def _announce(
+    def announce(
         self, asked: Request, found: Recalled, **told: int
     ) -> uuid.UUID | None:
+        """Tell who listens of an answer; return the id of the trace that is kept."""
         return recall.announce(
             using=self.using,
             reader=asked.reader,
@@ -199,7 +205,7 @@ class Recalling:
 
         That is what is strengthened, once, however many passes found it.
         """
-        return self._announce(
+        return self.announce(
             asked,
             Recalled(found.hits, degraded=found.degraded),
             deep_passes=found.iterations,

@@ -32,6 +32,7 @@ from prism_memory.memory.generating import Generating
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
+from prism_memory.memory.runs import Runs
 from prism_memory.memory.sharing import Sharing
 from prism_memory.memory.sources import Sources
 from prism_memory.memory.waiting import why_pending
@@ -183,6 +184,11 @@ class Memory(
     def entities(self) -> Entities:
         """Who and what facts speak of: ``memory.entities()``, and its verbs."""
         return Entities(self)
+
+    @property
+    def runs(self) -> Runs:
+        """The tenant's long work: ``memory.runs(state="failed")``, and its verbs."""
+        return Runs(self)
 
     @property
     def sources(self) -> Sources:

@@ -6,9 +6,12 @@ import uuid
 from collections.abc import Collection
 
 from django.db.models import Exists, OuterRef
+from psycopg import sql
 
 from prism_memory import indexing
 from prism_memory.access import Reader, visible
+from prism_memory.db import queries
+from prism_memory.db.queries import composed
 from prism_memory.errors import EmbedderMismatch
 from prism_memory.models import Embedding
 
@@ -40,10 +43,20 @@ def check_identity(
 def _is_foreign(
     using: str, reader: Reader, ids: Collection[uuid.UUID] | None, space_id: int
 ) -> bool:
+    if ids is None:
+        return _is_any_foreign(using, reader, space_id)
     own = Embedding.objects.using(using).filter(
         tenant=reader.scope.tenant, record_id=OuterRef("id"), space_id=space_id
     )
-    rows = visible(using=using, reader=reader).filter(~Exists(own))
-    if ids is not None:
-        rows = rows.filter(id__in=list(ids))
-    return rows.exists()
+    rows = visible(using=using, reader=reader).filter(id__in=list(ids))
+    return rows.filter(~Exists(own)).exists()
+
+
+def _is_any_foreign(using: str, reader: Reader, space_id: int) -> bool:
+    rule = sql.SQL(reader.condition().as_string(None))
+    narrowing = reader.narrowing()
+    narrowed = sql.SQL("TRUE") if narrowing is None else narrowing[0]
+    statement = composed("rag", "foreign", visible=rule, narrowing=narrowed)
+    given = {**reader.parameters(), "space_id": space_id}
+    (row,) = queries.fetch(using, statement, given)
+    return bool(row["found"])

@@ -10,11 +10,12 @@ from typing import Final
 
 from django.utils import timezone
 
+from prism_memory import backends
 from prism_memory.access import Reader, visible
-from prism_memory.conf import settings
 from prism_memory.errors import ScopeDenied
 from prism_memory.rag.identity import check_identity
 from prism_memory.recall import Request
+from prism_memory.recall.denials import Gate
 from prism_memory.recall.packing import fitting
 from prism_memory.recalling import Recalling
 from prism_memory.redaction import Redaction
@@ -78,9 +79,9 @@ def retrieve(
         EmbedderMismatch: A passage is of another embedder.
         Invalid: As ``recall``; likewise the errors of providers and time.
     """
-    found = recalling.answer(asked)
+    found = recalling.found(asked)
     check_places(found, asked.reader.places)
-    if settings.EMBEDDERS and "vector" in asked.question.asked:
+    if backends.are_vectors_used() and "vector" in asked.question.asked:
         short = len(found) < asked.question.top_k
         check_identity(
             using=recalling.using,
@@ -101,9 +102,11 @@ def retrieve(
         tuple(passage(hit, rows[hit.id], at, redaction) for hit in shown),
         truncated=len(shown) < len(hits),
         degraded=found.degraded,
+        bounded=found.bounded,
         strategy=found.strategy,
         timings_ms=found.timings_ms,
-        trace_id=found.trace_id,
+        # What is not shown is named nowhere, not even by its id (B222).
+        trace_id=recalling.announce(asked, replace(found, hits=shown)),
     )
 
 
@@ -121,6 +124,8 @@ def check_places(found: Recalled, places: tuple[Scope, ...]) -> None:
 def standing(using: str, reader: Reader, found: Recalled) -> dict[uuid.UUID, Row]:
     """Return the rows of what is still in sight, and says what it said. One query.
 
+    Two more where something is not, and the reader reads by an authorization.
+
     A deletion that began after the ranking may have ended since (B230).
     """
     versions = {hit.id: hit.version for hit in found}
@@ -129,7 +134,19 @@ def standing(using: str, reader: Reader, found: Recalled) -> dict[uuid.UUID, Row
     rows = visible(using=using, reader=reader).filter(id__in=[*versions])
     columns = ("id", "version", "source_id", "source__uri", "generation")
     found_rows = [Row(*values) for values in rows.values_list(*columns)]
-    return {row.id: row for row in found_rows if row.version == versions[row.id]}
+    kept = {row.id: row for row in found_rows if row.version == versions[row.id]}
+    if reader.authorization is not None and len(kept) < len(versions):
+        tell_of(using, reader, {i: n for i, n in versions.items() if i not in kept})
+    return kept
+
+
+def tell_of(using: str, reader: Reader, gone: Mapping[uuid.UUID, int]) -> None:
+    """Tell the audit of documents that were closed to the reader meanwhile (B222)."""
+    gate = Gate(using, reader)
+    try:
+        gate.kept({str(i): {"version": version} for i, version in gone.items()})
+    finally:
+        gate.tell()
 
 
 def passage(hit: Hit, row: Row, at: dt.datetime, redaction: Redaction) -> Passage:

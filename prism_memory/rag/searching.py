@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 
 from asgiref.sync import sync_to_async
 
-from prism_memory.conf import settings
+from prism_memory import backends
 from prism_memory.errors import Invalid, Unsupported
 from prism_memory.rag.asking import (
     asked,
@@ -20,7 +20,7 @@ from prism_memory.rag.asking import (
 from prism_memory.rag.parts import Part
 from prism_memory.rag.retrieving import Bounds, retrieve
 from prism_memory.recall.options import limit
-from prism_memory.types import Options, Retrieved, Scope, Vector
+from prism_memory.types import Authorization, Options, Retrieved, Scope, Vector
 
 
 class Wishes(TypedDict, total=False):
@@ -31,6 +31,7 @@ class Wishes(TypedDict, total=False):
         candidates: Of each list, 1 to 128; ``candidates`` of the limits when None, and
             never fewer than the passages wanted.
         filter: Conditions on the metadata. It narrows, and grants nothing.
+        authorization: As whom restricted documents are read; the store's when None.
         reranker: Alias of ``RERANKERS``; the setting when None, none when empty.
         max_bytes: UTF-8 of words and metadata; ``result_bytes`` when None.
         max_tokens: Characters / 4 of the words; ``context_tokens`` when None.
@@ -41,6 +42,7 @@ class Wishes(TypedDict, total=False):
     scopes: Collection[Scope] | None
     candidates: int | None
     filter: Mapping[str, Any] | None
+    authorization: Authorization | None
     reranker: str | None
     max_bytes: int | None
     max_tokens: int | None
@@ -48,7 +50,7 @@ class Wishes(TypedDict, total=False):
     cancelled: Callable[[], bool] | None
 
 
-PASSED_ON = ("filter", "reranker", "deadline_seconds", "cancelled")
+PASSED_ON = ("filter", "authorization", "reranker", "deadline_seconds", "cancelled")
 """Wishes that are options of recall as they are."""
 
 
@@ -175,8 +177,8 @@ class Searching(Part):
         )
 
     def _vector(self, vector: Vector) -> Vector:
-        if not settings.EMBEDDERS:
-            message = "No embedder is configured that vectors could be compared with."
+        if not backends.are_vectors_used():
+            message = "No vectors are stored here that one could be compared with."
             raise Unsupported(message, field="vector")
         return check_vector(vector, self._width())
 

@@ -20,7 +20,14 @@ from prism_memory.rag.connections import Connections, watching
 from prism_memory.rag.searching import Searching
 from prism_memory.rag.writing import Writing
 from prism_memory.spans import spanned
-from prism_memory.types import Actor, Origin, ReadMode, Scope, check_count
+from prism_memory.types import (
+    Actor,
+    Authorization,
+    Origin,
+    ReadMode,
+    Scope,
+    check_count,
+)
 
 
 @spanned("documents")
@@ -38,6 +45,8 @@ class DocumentStore(Searching, Writing):
         scope: Where documents are written, and read unless a call says so.
         origin: Who vouches for what is written, unless a call says so.
         actor: Who acts, as the audit names them.
+        authorization: As whom restricted documents are read, unless a call says so;
+            none of them is in sight when None.
         dimensions: What the width of the vectors must be, or nothing is written or
             read; any when None.
         limits: Limits of this store by lower-case name, up to their hard caps.
@@ -57,6 +66,7 @@ class DocumentStore(Searching, Writing):
         *,
         origin: Origin | None = None,
         actor: Actor | None = None,
+        authorization: Authorization | None = None,
         dimensions: int | None = None,
         limits: Mapping[str, int] | None = None,
         redactor: Callable[[str], str] | None = None,
@@ -69,6 +79,7 @@ class DocumentStore(Searching, Writing):
             scope,
             origin=origin,
             actor=actor,
+            authorization=authorization,
             read=ReadMode.EXACT,
             limits=limits,
             redactor=redactor,

@@ -9,8 +9,10 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.db import transaction
 
+from prism_memory.lifecycle.set_access import Given
 from prism_memory.rag.parts import Part
 from prism_memory.types import (
+    AccessGrant,
     ChunkPage,
     DeletedSource,
     Generations,
@@ -84,6 +86,32 @@ class Writing(Part):
         """
         return self.memory.sources.status(key)
 
+    def set_source_access(self, grants: Given, *, reason: str = "") -> None:
+        """Let exactly these principals and groups read documents of this scope.
+
+        What was granted before is replaced, document by document; an empty list revokes
+        all. From the first time on a document is restricted (B217, B218).
+
+        Args:
+            grants: ``{key: [AccessGrant(principal="ada"), AccessGrant(group="hr")]}``,
+                or pairs of both; 1,024 grants at most.
+            reason: For the audit; no text content.
+
+        Raises:
+            Invalid: A document is named twice, or a grant given twice to one.
+            LimitExceeded: More than 1,024.
+            NotVisible: There is no such document here.
+        """
+        self.memory.sources.set_access(grants, reason=reason)
+
+    def source_access(self, key: str) -> tuple[AccessGrant, ...] | None:
+        """Return who may read a document; None where it is not restricted.
+
+        Raises:
+            NotVisible: There is no such document here.
+        """
+        return self.memory.sources.access(key)
+
     def set_current_generation(
         self, generation: int | None, *, reason: str = ""
     ) -> int | None:
@@ -136,6 +164,14 @@ class Writing(Part):
     async def astatus(self, key: str) -> Ingestion:
         """Do as ``status``, for asynchronous code."""
         return await sync_to_async(self.status)(key)
+
+    async def aset_source_access(self, grants: Given, *, reason: str = "") -> None:
+        """Do as ``set_source_access``, for asynchronous code."""
+        await sync_to_async(self.set_source_access)(grants, reason=reason)
+
+    async def asource_access(self, key: str) -> tuple[AccessGrant, ...] | None:
+        """Do as ``source_access``, for asynchronous code."""
+        return await sync_to_async(self.source_access)(key)
 
     async def aset_current_generation(
         self, generation: int | None, *, reason: str = ""

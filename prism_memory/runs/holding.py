@@ -122,7 +122,8 @@ def take_up(
 
     Raises:
         NotVisible: There is no such run, it has ended for good, or the ticket is old.
-        Conflict: Another process works on it, or the same work was begun anew.
+        TakenOver: Another process works on it.
+        Conflict: The same work was begun anew meanwhile.
     """
     message = "The same work was begun anew meanwhile."
     with one_running(message), transaction.atomic(using=using):
@@ -134,7 +135,7 @@ def take_up(
         if unless_held and _is_held(run):
             if run.heartbeat_at >= silent_since(at):
                 message = "Another process works on it."
-                raise Conflict(message, field="run")
+                raise TakenOver(message, field="run")
             run.attempts += 1
         lost = run.attempts >= settings.RUN_ATTEMPTS and run.state == RunState.RUNNING
         if lost:

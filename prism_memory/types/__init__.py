@@ -85,7 +85,7 @@ from prism_memory.types.removals import (
     Stone,
     StonePage,
 )
-from prism_memory.types.restored import Derived, Restored
+from prism_memory.types.restored import Derived, Restored, RestoredChunk
 from prism_memory.types.restored_facts import RestoredFact, RestoredVersion
 from prism_memory.types.retention import (
     RETAINED_KINDS,
@@ -102,6 +102,7 @@ from prism_memory.types.retrieval import (
     TrustLabels,
 )
 from prism_memory.types.reviews import ReviewAction, Reviewed, ReviewItem, ReviewPage
+from prism_memory.types.runs import FailedPage, FailedText, RunPage, RunStatus
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
@@ -228,6 +229,8 @@ __all__ = [
     "FactChange",
     "FactItem",
     "FactPage",
+    "FailedPage",
+    "FailedText",
     "Foreseen",
     "Forgotten",
     "Generations",
@@ -264,6 +267,7 @@ __all__ = [
     "RefPage",
     "Repointed",
     "Restored",
+    "RestoredChunk",
     "RestoredFact",
     "RestoredVersion",
     "Retained",
@@ -279,6 +283,8 @@ __all__ = [
     "Role",
     "Rules",
     "Ruling",
+    "RunPage",
+    "RunStatus",
     "Scope",
     "ScopeLevel",
     "ScopePreview",

@@ -107,7 +107,9 @@ class Retrieved(Sequence[Passage]):
     Args:
         truncated: More was found than the bytes or tokens let through.
         degraded: Why the answer is poorer than it could be, or empty.
-        strategy: How vectors were looked through: ``exact``, ``index`` or ``none``.
+        bounded: Some words are in too many rows to search them all: those were only
+            searched beside others.
+        strategy: How vectors were looked through: as of ``Recalled``.
         timings_ms: Milliseconds by step.
         trace_id: Of the trace that is kept of it, or None where none is.
     """
@@ -115,6 +117,7 @@ class Retrieved(Sequence[Passage]):
     passages: tuple[Passage, ...] = ()
     truncated: bool = False
     degraded: str = ""
+    bounded: bool = False
     strategy: str = "none"
     timings_ms: Mapping[str, float] = field(default_factory=dict, compare=False)
     trace_id: uuid.UUID | None = field(default=None, compare=False)

@@ -15,12 +15,18 @@ from prism_memory.models import Embedding, Record, Run
 from prism_memory.types import Actor, Entry, Kind, Origin, Trust
 from tests.factories import make_memory, make_scope, remember_one
 from tests.indexing.conftest import drain
+from tests.left import see_nothing_left
 
 pytestmark = pytest.mark.django_db
 
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
 TURN: Any = {"kind": Kind.TURN, "happened_at": NOON, "metadata": {"title": "Honey"}}
 SITUATED = "[Context: Honey]\nada: "
+
+
+@pytest.fixture(autouse=True)
+def _others_left_nothing(db: None, monkeypatch: Any) -> None:
+    see_nothing_left(monkeypatch)
 
 
 def situate(settings: Any, mode: str) -> None:

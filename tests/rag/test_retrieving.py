@@ -7,15 +7,24 @@ from typing import Any
 
 import pytest
 
-from prism_memory import backends
+from prism_memory import backends, signals
 from prism_memory.errors import Invalid, LimitExceeded, ScopeDenied, Unsupported
 from prism_memory.memory import Memory
 from prism_memory.models import Source
 from prism_memory.rag import PROVIDER
+from prism_memory.rag.asking import PLAIN
 from prism_memory.recalling import Recalling
-from prism_memory.types import Recalled, Retrieved, TrustLabels
+from prism_memory.types import (
+    TRUST_OPTIONS,
+    Options,
+    Recalled,
+    Retrieved,
+    Trace,
+    TrustLabels,
+)
 from tests.factories import remember_one
 from tests.rag.documents import BOOK, LOADER, OWNER, change, make_store, write
+from tests.rerankers import OVERLAP
 
 pytestmark = pytest.mark.django_db
 
@@ -104,9 +113,15 @@ def test_what_is_usual_for_recall_changes_no_retrieval(settings: Any) -> None:
     """B227: ranks alone decide."""
     write(*TEXTS)
     before = make_store().retrieve("green tea", 4)
-    usual = {"fusion": "blend", "decay_days": 1, "kinds": ["entry"], "max_tokens": 1}
+    usual: dict[str, Any] = {"fusion": "blend", "decay_days": 1, "kinds": ["entry"]}
+    usual |= {"max_tokens": 1, "filter": {"n": 1}, "rrf_k": 1}
     settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"SEARCH_DEFAULTS": usual}
-    assert texts(make_store().retrieve("green tea", 4)) == texts(before)
+    after = make_store().retrieve("green tea", 4)
+    assert [(one.text, one.score) for one in after] == [
+        (one.text, one.score) for one in before
+    ]
+    own = TRUST_OPTIONS | {"legs", "candidates"}
+    assert PLAIN.keys() == set(Options.__annotations__) - own | {"trust_weighting"}
 
 
 def test_the_filter_narrows_and_more_than_one_list_is_asked_enough() -> None:
@@ -206,10 +221,16 @@ def test_what_goes_between_ranking_and_assembly_is_left_out(
     """B230."""
     ids = write(*TEXTS)
     memory = Memory(BOOK, origin=LOADER)
-    answer = Recalling.answer
+    traces: list[Trace] = []
 
-    def late(self: Recalling, asked: Any, **told: int) -> Recalled:
-        found = answer(self, asked, **told)
+    def note(trace: Trace, **_: object) -> None:
+        traces.append(trace)
+
+    signals.recalled.connect(note)
+    find = Recalling.found
+
+    def late(self: Recalling, asked: Any) -> Recalled:
+        found = find(self, asked)
         assert ids[2] in [hit.id for hit in found]
         if deed == "forget":
             memory.forget(ids[2])
@@ -221,10 +242,13 @@ def test_what_goes_between_ranking_and_assembly_is_left_out(
             change(ids[2], retired_at="2026-01-01T00:00:00Z")
         return found
 
-    monkeypatch.setattr(Recalling, "answer", late)
+    monkeypatch.setattr(Recalling, "found", late)
     found = make_store().retrieve("green tea", 4)
     assert TEXTS[2] not in texts(found)
     assert found
+    assert [[hit["id"] for hit in trace.hits] for trace in traces] == [
+        [str(one.id) for one in found]
+    ]
 
 
 def test_a_row_of_another_scope_fails_the_whole(
@@ -232,13 +256,13 @@ def test_a_row_of_another_scope_fails_the_whole(
 ) -> None:
     """B228: whatever went wrong below."""
     write(*TEXTS)
-    answer = Recalling.answer
+    find = Recalling.found
 
-    def strayed(self: Recalling, asked: Any, **told: int) -> Recalled:
-        first, *others = answer(self, asked, **told)
+    def strayed(self: Recalling, asked: Any) -> Recalled:
+        first, *others = find(self, asked)
         return Recalled((*others, replace(first, scope=OWNER)))
 
-    monkeypatch.setattr(Recalling, "answer", strayed)
+    monkeypatch.setattr(Recalling, "found", strayed)
     with pytest.raises(ScopeDenied):
         make_store().retrieve("green tea")
 
@@ -265,16 +289,33 @@ def test_secrets_are_masked_in_all_that_is_shown() -> None:
     assert "xyzzy" not in repr(found.passages)
 
 
-def test_a_store_without_an_embedder_finds_words(settings: Any) -> None:
-    """B489: and says that it is poorer."""
-    settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"EMBEDDERS": {}}
+@pytest.mark.parametrize("given", [{"EMBEDDERS": {}}, {"VECTOR_INDEX": "none"}])
+def test_a_store_without_vectors_finds_words(
+    settings: Any, given: dict[str, Any]
+) -> None:
+    """B489: and says that it is poorer, unless the host wants none."""
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | given
     write(*TEXTS, wait=False)
     found = make_store().retrieve("green tea", 1)
     assert texts(found) == [TEXTS[2]]
-    assert found.degraded
+    assert bool(found.degraded) == ("EMBEDDERS" in given)
 
 
 def test_nothing_is_asked_for_no_passage() -> None:
     write(*TEXTS)
     assert not make_store().retrieve("tea", 0)
     assert not make_store().retrieve("tea", scopes=[])
+
+
+def test_a_reranker_changes_the_order_alone(settings: Any) -> None:
+    """B231."""
+    write(*TEXTS)
+    rerankers = {"RERANKERS": {"words": {"BACKEND": OVERLAP}}}
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | rerankers
+    plain = make_store().retrieve("trams and trains", 4)
+    found = make_store().retrieve("trams and trains", 4, reranker="words")
+    assert {*texts(found)} == {*texts(plain)}
+    assert found[0].text == TEXTS[3]
+    assert not found.degraded
+    with pytest.raises(Invalid):
+        make_store().retrieve("trams", reranker="nobody")
