@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from prism_memory import integrity
 from prism_memory.errors import Conflict, Invalid, LimitExceeded
@@ -66,6 +67,18 @@ def test_the_same_document_changes_nothing():
     assert (again.unchanged, again.chunks, again.kept) == (True, 3, 3)
     assert [physical(table, "acme") for table in tables] == before
     assert AuditEvent.objects.count() == events
+
+
+def test_who_only_looks_locks_nothing():
+    """A host's transaction that ingests nothing new must stop nobody."""
+    ingest()
+    with CaptureQueriesContext(connection) as seen:
+        assert ingest().unchanged
+    assert not [query for query in seen if " UPDATE" in query["sql"].upper()]
+    with CaptureQueriesContext(connection) as seen:
+        ingest(GUIDE.replace("thirty", "sixty"))
+    asked = [q["sql"] for q in seen if "record.ordinal, record.line_start" in q["sql"]]
+    assert ["FOR NO KEY UPDATE" in sql for sql in asked] == [False, True]
 
 
 def test_unchanged_chunks_keep_their_ids_and_vectors():

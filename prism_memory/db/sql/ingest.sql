@@ -40,7 +40,7 @@ SELECT record.id, record.key, record.ordinal, record.line_start, record.line_end
    AND (record.ordinal IS NOT NULL OR record.key = ANY(%(keys)s::text[]))
  ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
           record.partition COLLATE "C", record.key COLLATE "C"
-   FOR NO KEY UPDATE;
+   {lock};
 
 -- name: taken_out
 -- Refs that a person, or retention, took out of memory for good.
