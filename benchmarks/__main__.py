@@ -22,6 +22,7 @@ MEANINGS = {
     "erasure": "how long it takes to erase an owner of many records",
     "growth": "recall in a fixed scope while the table around it grows",
     "row_security": "what row-level security costs recall",
+    "access": "what access to documents costs recall",
     "gate": "how well orders are told from harmless words that share theirs",
     "peers": "ours beside other memory systems, those that are installed",
 }
@@ -111,6 +112,9 @@ def _add_sizes(parsers: dict[str, argparse.ArgumentParser]) -> None:
     growth.add_argument("--scope", type=int, default=1_000, help="rows of the scope")
     growth.add_argument("--calls", type=int, default=100, help="per step")
     growth.add_argument("--hnsw", action="store_true", help="build the index each step")
+    access = parsers["access"]
+    access.add_argument("--rows", type=int, default=20_000, help="around them")
+    access.add_argument("--calls", type=int, default=60, help="per scope measured")
     security = parsers["row_security"]
     security.add_argument("--rows", type=int, default=100_000)
     security.add_argument("--calls", type=int, default=60, help="per scope measured")
