@@ -79,7 +79,8 @@ class NamedCondition(models.Expression):
     """A condition from ``db/sql``, over the rows of the model it filters.
 
     Args:
-        sql: The text; it calls the row ``record`` and its parameters ``%(name)s``.
+        sql: The text; it calls the row ``record``, and no other, and its parameters
+            ``%(name)s``.
         parameters: A value for each parameter.
     """
 
@@ -87,6 +88,9 @@ class NamedCondition(models.Expression):
 
     def __init__(self, sql: str, parameters: Mapping[str, Any]) -> None:
         super().__init__(output_field=models.BooleanField())
+        if "AS record" in sql:  # what follows would be read as the row outside
+            message = "A condition on a model's rows calls no other row record."
+            raise ValueError(message)
         self.sql = sql
         self.parameters = parameters
         self.row: Any = models.F("pk")

@@ -8,7 +8,8 @@ from collections.abc import Collection
 from django.db.models import QuerySet
 
 from prism_memory import access
-from prism_memory.db.expressions import NamedCondition
+from prism_memory.db import queries
+from prism_memory.db.queries import composed
 from prism_memory.errors import NotVisible
 from prism_memory.models import Record
 from prism_memory.types import Scope
@@ -42,9 +43,9 @@ def is_held(*, using: str, record: Record) -> bool:
 
 def any_held(*, using: str, tenant: str, record_ids: Collection[uuid.UUID]) -> bool:
     """Tell whether a hold keeps one of the records. One query."""
-    rows = Record.objects.using(using).filter(tenant=tenant, id__in=record_ids)
-    held = NamedCondition(access.held().as_string(None), {})
-    return rows.filter(held).exists()
+    given = {"tenant": tenant, "record_ids": list(record_ids)}
+    statement = composed("removal", "held_records", held=access.held())
+    return bool(queries.fetch(using, statement, given))
 
 
 def _rows(using: str, scope: Scope, record_id: uuid.UUID) -> QuerySet[Record]:

@@ -190,3 +190,9 @@ def test_defaults_of_the_database_are_its_own_clock() -> None:
     run.refresh_from_db()
     assert isinstance(run._meta.get_field("started_at").db_default, models.Func)
     assert run.started_at == run.heartbeat_at
+
+
+def test_a_condition_calls_no_other_row_record() -> None:
+    """What an inner row says would be read of the outer one."""
+    with pytest.raises(ValueError, match="no other row"):
+        NamedCondition("EXISTS (SELECT FROM t AS record WHERE record.id = 1)", {})

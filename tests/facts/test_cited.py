@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prism_memory.errors import Conflict
-from prism_memory.models import Record
+from prism_memory.models import Evidence, Record
 from prism_memory.types import Entry, Origin, SourceRef, Trust
 from tests.factories import make_memory
 from tests.facts.asserted import JUNE, assert_one
@@ -75,3 +75,13 @@ def test_a_cited_chunk_keeps_the_trust_that_the_fact_was_judged_by() -> None:
         ingest("New.\n\n" + GUIDE)
     assert refused.value.field == "origin"
     assert len(ids()) == 3
+
+
+def test_a_hold_on_a_fact_keeps_what_it_cites_from_being_corrected() -> None:
+    """B326: a held fact keeps its evidence, also from other words."""
+    record_id = cited()
+    fact = Evidence.objects.get(tenant="acme", record_id=record_id)
+    make_memory().hold(record=fact.fact_id)
+    with pytest.raises(Conflict):
+        make_memory().correct(record_id, "I live in Rome now.")
+    assert Record.objects.get(tenant="acme", id=record_id).text == WORDS
