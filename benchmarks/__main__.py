@@ -18,9 +18,11 @@ MEANINGS = {
     "text": "the text leg alone in one large scope, beside ts_rank",
     "filtered": "whether pages are full and neighbours true under scope filters",
     "ingest": "records a second through remember and drain against a bare COPY",
+    "documents": "documents in: a big one, many, and one more write beside many",
     "erasure": "how long it takes to erase an owner of many records",
     "growth": "recall in a fixed scope while the table around it grows",
     "row_security": "what row-level security costs recall",
+    "access": "what access to documents costs recall",
     "gate": "how well orders are told from harmless words that share theirs",
     "peers": "ours beside other memory systems, those that are installed",
 }
@@ -101,12 +103,18 @@ def _add_sizes(parsers: dict[str, argparse.ArgumentParser]) -> None:
     ingest = parsers["ingest"]
     ingest.add_argument("--rows", type=int, default=12_800)
     ingest.add_argument("--singles", type=int, default=200, help="one by one, a round")
+    documents = parsers["documents"]
+    documents.add_argument("--megabytes", type=int, default=5, help="of the big one")
+    documents.add_argument("--chunks", type=int, default=50_000, help="of the corpus")
     growth = parsers["growth"]
     growth.add_argument("--start", type=int, default=10_000, help="rows of the start")
     growth.add_argument("--to", type=int, default=200_000, help="rows of the end")
     growth.add_argument("--scope", type=int, default=1_000, help="rows of the scope")
     growth.add_argument("--calls", type=int, default=100, help="per step")
     growth.add_argument("--hnsw", action="store_true", help="build the index each step")
+    access = parsers["access"]
+    access.add_argument("--rows", type=int, default=20_000, help="around them")
+    access.add_argument("--calls", type=int, default=60, help="per scope measured")
     security = parsers["row_security"]
     security.add_argument("--rows", type=int, default=100_000)
     security.add_argument("--calls", type=int, default=60, help="per scope measured")

@@ -332,10 +332,22 @@ def _unwithheld(documents: tuple[str, ...]) -> sql.SQL:
 @lru_cache(maxsize=8)
 def _accessible(documents: tuple[str, ...]) -> sql.SQL:
     texts = named("access")
-    names = ("drawn", "granted", "restricts")
-    parts = {name: sql.SQL(texts[name]) for name in names}
+    parts = {
+        "granted": granted(),
+        "restricts": restricts(),
+        "undrawn_at_all": _undrawn("closed_to_all"),
+        "undrawn_beyond_grants": _undrawn("closed_to_reader"),
+    }
     chosen = (sql.SQL(texts[name]).format(**parts) for name in documents)
     return sql.SQL(sql.SQL("\nAND ").join(chosen).as_string(None))
+
+
+def _undrawn(closed: str) -> sql.Composed:
+    texts = named("access")
+    return sql.SQL(texts["undrawn"]).format(
+        drawn=sql.SQL(texts["drawn"]),
+        closed=sql.SQL(texts[closed]).format(granted=granted()),
+    )
 
 
 def denied_sources(

@@ -636,3 +636,35 @@ def test_a_storage_of_exports_that_is_not_there_is_reported(
     settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "EXPORT_STORAGE": alias}
     found = checks.check_settings()
     assert {message.id for message in found} == ids
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ("pgvector", []),
+        ("exact", []),
+        ("none", []),
+        ("numpy", ["W083"]),
+        ("faiss", ["E080"]),
+        ({"OPTIONS": {}}, ["E081"]),
+        ({"BACKEND": "nowhere.Index"}, ["E081"]),
+        ({"BACKEND": HASHING}, ["E081"]),
+        ({"BACKEND": "tests.indexes.WatchedIndex"}, []),
+        (
+            {
+                "BACKEND": "tests.indexes.WatchedIndex",
+                "OPTIONS": {"label": "x" * 257},
+            },
+            ["E082"],
+        ),
+        (7, []),
+    ],
+    ids=str,
+)
+def test_an_index_of_vectors_is_one_that_can_be_made(
+    chosen: Any, told: list[str]
+) -> None:
+    """B481."""
+    with configured(VECTOR_INDEX=chosen):
+        assert ids(checks.check_vector_index()) == told
+        assert ids(checks.check_settings()) == (["E003"] if chosen == 7 else [])

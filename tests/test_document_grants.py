@@ -9,9 +9,10 @@ from django.db import connection, transaction
 
 from prism_memory import backends
 from prism_memory.access import Reader, visible
+from prism_memory.db.expressions import NamedCondition
 from prism_memory.errors import NotVisible, ScopeDenied
 from prism_memory.memory import Memory
-from prism_memory.models import Source, SourceAccess
+from prism_memory.models import Record, Source, SourceAccess
 from prism_memory.types import (
     AccessGrant,
     Authorization,
@@ -117,6 +118,21 @@ def test_a_chunk_that_draws_upon_a_closed_document_is_closed_too() -> None:
 
 def governor() -> Reader:
     return Reader(HERE, include_restricted=True)
+
+
+def test_who_takes_it_that_nothing_is_restricted_sees_nothing_where_something_is() -> (
+    None
+):
+    """B212: recall asks so first, and again where it was wrong."""
+    (tea,) = remember("Bob drinks tea.")
+    reader = Reader(HERE)
+    rule = NamedCondition(
+        reader.condition(guarded=True).as_string(None), reader.parameters()
+    )
+    rows = Record.objects.filter(rule)
+    assert [row.id for row in rows] == [tea]
+    document("salaries", "Bob earns 5000.", grants=[])
+    assert not rows.all()
 
 
 def test_what_is_derived_in_a_circle_ends() -> None:

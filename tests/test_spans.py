@@ -109,7 +109,7 @@ def test_an_ingest_and_a_query_of_documents_are_spans(
     with DocumentStore(make_scope()) as store:
         store.retrieve(SECRET)
     assert told(one(kept, "prism_memory.sources.ingest"))["prism_memory.added"] == 1
-    assert one(kept, "prism_memory.documents.retrieve")
+    assert told(one(kept, "prism_memory.documents.retrieve"))
     everything = " ".join(span.to_json() for span in kept.get_finished_spans())
     for word in (SECRET, "the-handbook", "train"):
         assert word not in everything

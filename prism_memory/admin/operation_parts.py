@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html_join
 from django.utils.translation import gettext_lazy as _
 
 from prism_memory import metrics
@@ -15,6 +16,7 @@ from prism_memory.admin import links
 from prism_memory.admin.badges import NOTHING, badge, moment, number
 from prism_memory.admin.characters import shown
 from prism_memory.admin.parts import Section
+from prism_memory.admin.running import act_tools
 from prism_memory.admin.runs import duration, progress
 from prism_memory.admin.spaces import TONES
 from prism_memory.admin.using import using
@@ -25,6 +27,7 @@ from prism_memory.models.choices import ReviewWhyChoice, SpaceState
 MOST_ROWS: Final = 20
 DAY: Final = dt.timedelta(days=1)
 ERROR_CHARACTERS: Final = 200
+HEADERS: Final = (_("Kind"), _("Progress"))
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def _health(space: metrics.SpaceHealth) -> object:
     return badge(_("index ready"), "good") if space.index_bytes else badge(_("none"))
 
 
-def running_section(tenant: str, now: dt.datetime) -> Section:
+def running_section(request: HttpRequest, tenant: str, now: dt.datetime) -> Section:
     """Return what is under way. One query."""
     rows = _runs(tenant).filter(state=RunState.RUNNING).order_by("-started_at")
     return Section(
@@ -97,16 +100,16 @@ def running_section(tenant: str, now: dt.datetime) -> Section:
                 progress(run),
                 moment(run.started_at),
                 _age((now - run.heartbeat_at).total_seconds()),
+                _acts(request, run),
             )
             for run in rows[:MOST_ROWS]
         ],
-        headers=(_("Kind"), _("Progress"), _("Started"), _("Silent for")),
+        headers=(*HEADERS, _("Started"), _("Silent for"), _("Do")),
         empty=_("Nothing runs."),
-        note=_("A run is cancelled and tried again on its own page."),
     )
 
 
-def failed_section(tenant: str, now: dt.datetime) -> Section:
+def failed_section(request: HttpRequest, tenant: str, now: dt.datetime) -> Section:
     """Return what failed within a day. One query."""
     rows = _runs(tenant).filter(state=RunState.FAILED, started_at__gt=now - DAY)
     return Section(
@@ -117,12 +120,22 @@ def failed_section(tenant: str, now: dt.datetime) -> Section:
                 progress(run),
                 moment(run.finished_at),
                 shown(run.error[:ERROR_CHARACTERS]),
+                _acts(request, run),
             )
             for run in rows.order_by("-started_at")[:MOST_ROWS]
         ],
-        headers=(_("Kind"), _("Progress"), _("Ended"), _("Error")),
+        headers=(*HEADERS, _("Ended"), _("Error"), _("Do")),
         empty=_("Nothing failed."),
     )
+
+
+def _acts(request: HttpRequest, run: Run) -> object:
+    """Return links to what may be done with a run. Each asks first."""
+    tools = [tool for tool in act_tools(request, run) if links.leads(tool.address)]
+    if not tools:
+        return NOTHING
+    pairs = ((links.anchor(tool.address, tool.label),) for tool in tools)
+    return format_html_join(" ", "{}", pairs)
 
 
 def _runs(tenant: str) -> QuerySet[Run, Run]:

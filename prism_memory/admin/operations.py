@@ -95,8 +95,8 @@ class OperationsAdmin(TenantAdmin):
             "vectors": vectors_of(request, tenant, state, found),
             "vectors_of_tenant": bool(tenant),
             "sections": [
-                running_section(tenant, now),
-                failed_section(tenant, now),
+                running_section(request, tenant, now),
+                failed_section(request, tenant, now),
                 *_beside(request, tenant, state, points),
             ],
         }

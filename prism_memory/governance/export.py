@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Final
 
 from django.db.models import Q, QuerySet
 
@@ -22,11 +23,14 @@ from prism_memory.governance.lines import Sight, writing
 from prism_memory.models import Record
 from prism_memory.recall import cursors
 from prism_memory.redaction import Redaction
-from prism_memory.types import SAID_KINDS, Actor, ExportPage, Kind, Scope
+from prism_memory.types import SAID_KINDS, Actor, ExportPage, Kind, Scope, SourceKind
 
 Place = tuple[int, uuid.UUID]
 Clock = Callable[[], float]
 ORDER = "export"
+
+OF_DOCUMENTS: Final = ~Q(kind=Kind.CHUNK) | Q(source__kind=SourceKind.DOCUMENT)
+"""What is called a chunk and is of no document has no place in one."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ def read(
     for facts, moved in product(kinds, (False, True)):
         rule = visible(using=using, reader=sight.reader(scope, at, facts=facts))
         # The rule has the scope too, but only so does the index give the order.
-        rule = rule.filter(tenant=scope.tenant, scope_id=scope.id)
+        rule = rule.filter(OF_DOCUMENTS, tenant=scope.tenant, scope_id=scope.id)
         seen = rule.select_related("scope", "source").defer("search")
         part = seen.filter(first_sequence__isnull=not moved)
         for record in _after(part, "first_sequence" if moved else "sequence", after)[

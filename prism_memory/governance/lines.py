@@ -21,6 +21,7 @@ from prism_memory.types import (
     Kind,
     ReadMode,
     Scope,
+    SourceKind,
     record_ids,
     record_ref,
 )
@@ -36,6 +37,7 @@ TIMES: Final = (
 )
 WORDS: Final = ("text", "lexical_text", "embed_text")
 PLAIN: Final = ("kind", "tier", "language", "importance", "uses", "sequence", "trust")
+SPANS: Final = ("line_start", "line_end", "offset_start", "offset_end")
 NAMES: Final = ("namespace", "partition", "key", "writer")
 
 
@@ -47,13 +49,18 @@ class Sight:
         root: All of it lies here or below.
         strict: Only what was consented to.
         exactly: Nothing below ``root``.
-        facts: Facts too, and not only what was said (B151).
+        facts: Facts too, and the chunks of documents, not only what was said (B151).
     """
 
     root: Scope
     strict: bool = True
     exactly: bool = False
     facts: bool = False
+
+    @property
+    def said(self) -> tuple[Kind, ...]:
+        """What it may hold beside facts."""
+        return (*SAID_KINDS, Kind.CHUNK) if self.facts else SAID_KINDS
 
     def holds(self, scope: Scope) -> bool:
         """Tell whether records of a scope belong to it."""
@@ -78,7 +85,7 @@ class Sight:
             mode=mode,
             strict=self.strict,
             at=at,
-            kinds=(Kind.FACT,) if facts else SAID_KINDS,
+            kinds=(Kind.FACT,) if facts else self.said,
             include_superseded=facts,
             include_restricted=True,
             ids=ids,
@@ -125,6 +132,17 @@ class Writing:
             ],
             **{name: moment(getattr(record, name)) for name in TIMES},
             **self._fact(record),
+            **self._chunk(record),
+        }
+
+    def _chunk(self, record: Record) -> JSON:
+        """Return where a chunk stands in its document, and its key within that."""
+        if record.kind != Kind.CHUNK:
+            return {}
+        places = {name: getattr(record, name) for name in SPANS}
+        return {
+            "key": self._name(name_in_document(record)),
+            "chunk": places | {"generation": record.generation},
         }
 
     def _fact(self, record: Record) -> JSON:
@@ -148,6 +166,7 @@ class Writing:
             "key": self._name(record.source.key),
             "uri": self._words(record.source.uri),
             "ordinal": record.ordinal,
+            **_document(record),
         }
 
     def _ref(self, ref: str, record: Record) -> JSON:
@@ -160,13 +179,27 @@ class Writing:
         source = self.known.get(ref)
         if source is None:  # not in this export: its id says nothing
             return {"record": name}
-        return {
+        named: JSON = {
             "key": self._name(source.key),
             "kind": source.kind,
             "namespace": self._name(source.namespace),
             "partition": self._name(source.partition),
             "level": _level(str(source.scope_id), record.scope.value),
         }
+        if source.kind == Kind.CHUNK and source.source is not None:
+            named |= {
+                "key": self._name(name_in_document(source)),
+                "source": self._name(source.source.key),
+            }
+        return named
+
+
+def name_in_document(record: Record) -> str:
+    """Return the key of a chunk without its source's id, which is of one installation.
+
+    What a caller stored as a chunk of a stream has a key of its own.
+    """
+    return str(record.key).removeprefix(f"{record.source_id}:")
 
 
 def writing(
@@ -196,8 +229,8 @@ def writing(
     if not ids:
         return Writing(redaction, sources, facts=facts)
     reader = sight.reader(scope, at, mode=ReadMode.CHAIN, ids=ids)
-    found = visible(using=using, reader=reader).select_related("scope")
-    columns = ("tenant", "kind", "namespace", "partition", "key", "scope")
+    found = visible(using=using, reader=reader).select_related("scope", "source")
+    columns = ("tenant", "kind", "namespace", "partition", "key", "scope", "source")
     known = {
         record_ref(source.id): source
         for source in found.only(*columns)
@@ -215,6 +248,13 @@ def _consent(record: Record) -> JSON | None:
         "visible": record.visible,
         "granted_at": moment(record.granted_at),
     }
+
+
+def _document(record: Record) -> JSON:
+    source = record.source
+    if source is None or source.kind != SourceKind.DOCUMENT:
+        return {}
+    return {"kind": source.kind, "chunker": source.chunker}
 
 
 def _level(scope_id: str, scope: Scope) -> str:

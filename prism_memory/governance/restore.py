@@ -6,16 +6,17 @@ import datetime as dt
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from django.utils import timezone
 
 from prism_memory import audit, facts, lifecycle
 from prism_memory.conf import Limits, Settings, settings
 from prism_memory.facts import Back
+from prism_memory.ingest.bring_back import bring_back
 from prism_memory.lifecycle.entries import Row, prepare
 from prism_memory.redaction import Redaction
-from prism_memory.types import Actor, Entry, Origin, Restored, Scope, Trust
+from prism_memory.types import Actor, Entry, Kind, Origin, Restored, Scope, Trust
 
 TAKEN: Final = ("text_characters", "payload_bytes", "lineage_sources")
 """Limits that a restored record need not meet: it met those of where it came from."""
@@ -42,18 +43,21 @@ class Restoring:
             Invalid: An entry cannot be stored; the error names the field.
             LimitExceeded: An entry is over a hard cap.
         """
-        rows = self._rows(entries)
+        every = self._rows(entries)
+        chunks = [row for row in every if row.entry.kind is Kind.CHUNK]
+        rows = [row for row in every if row.entry.kind is not Kind.CHUNK]
         now = timezone.now()
         if self.links:
             return lifecycle.link(using=self.using, scope=scope, rows=rows, at=now)
-        return lifecycle.restore(
-            using=self.using,
-            scope=scope,
-            actor=self.actor,
-            rows=rows,
-            embedder=settings.EMBEDDER,
-            at=now,
-        )
+        given: dict[str, Any] = {
+            "using": self.using,
+            "scope": scope,
+            "actor": self.actor,
+            "embedder": settings.EMBEDDER,
+            "at": now,
+        }
+        made = bring_back(**given, rows=chunks) if chunks else 0
+        return made + (lifecycle.restore(**given, rows=rows) if rows else 0)
 
     def facts(self, scope: Scope, entries: Sequence[Entry], *, trusted: bool) -> Back:
         """Restore facts of one scope, once all that was said is there.

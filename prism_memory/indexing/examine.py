@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
+from prism_memory import backends
 from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import named
@@ -77,7 +78,7 @@ def of_index(using: str, space: Space, tenants: Collection[str]) -> Iterator[Fin
         if space.indexed:
             meaning = "the vector index is gone; recall stays right and gets slow"
             yield Finding("index_missing", meaning, **where)
-        elif _is_large(using, tenants):
+        elif settings.VECTOR_INDEX == "pgvector" and _is_large(using, tenants):
             meaning = "a scope holds more than EXACT_SCAN_ROWS vectors, without index"
             yield Finding("index_wanted", meaning, **where, advice=CREATE)
 
@@ -158,6 +159,8 @@ def of_vectors(using: str, tenant: str, space: Space) -> Iterator[Finding]:
             curable=False,
             advice=advice,
         )
+    if not backends.are_vectors_used():
+        return
     (row,) = queries.fetch(using, named("doctor")["records_without_vectors"], given)
     if count := row["missing"]:
         meaning = "records without a vector, and not in the queue"

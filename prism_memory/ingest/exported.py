@@ -19,12 +19,11 @@ from prism_memory.ingest.json_stream import parse
 from prism_memory.ingest.jsonl import decode_line
 from prism_memory.types import (
     PORTABLE,
-    SAID_KINDS,
     Consent,
     Derived,
-    Kind,
     Origin,
     Restored,
+    RestoredChunk,
     Scope,
     SourceRef,
     check_text,
@@ -54,7 +53,7 @@ TIMES: Final = (
     "valid_to",
 )
 OTHERS: Final = ("format", "id", "scope", "trust", "writer", "consent", "source")
-KNOWN: Final = frozenset({*PLAIN, *TIMES, *OTHERS, "lineage", "fact"})
+KNOWN: Final = frozenset({*PLAIN, *TIMES, *OTHERS, "lineage", "fact", "chunk"})
 PAST: Final = ("created_at", "changed_at")
 LINEAGE: Final = 32
 """Things that one record is derived from at most: it has that many places."""
@@ -143,12 +142,10 @@ def _entry(fields: Mapping[str, Any], mapped: Mapped) -> Restored:
         origin=origin if mapped.trusted else None,
         derived=_derived(fields.get("lineage")),
         fact=restored_fact(fields),
+        chunk=_chunk(fields),
     )
     _refuse_future(entry)
     _refuse_two_validities(entry)
-    if entry.kind not in {*SAID_KINDS, Kind.FACT}:
-        message = "kind must be entry, turn, note or fact."
-        raise Invalid(message, field="kind")
     return replace(entry, sequence=None) if mapped.renumber else entry
 
 
@@ -189,8 +186,22 @@ def _consent(value: object) -> Consent | None:
 def _source(value: object) -> SourceRef | None:
     if value is None:
         return None
-    given = _object(value, "source", ("key", "uri", "ordinal"))
+    given = _object(value, "source", ("key", "uri", "ordinal", "kind", "chunker"))
     return SourceRef(given.get("key", ""), given.get("ordinal"), given.get("uri", ""))  # type: ignore[arg-type] # checked there
+
+
+def _chunk(fields: Mapping[str, Any]) -> RestoredChunk | None:
+    value = fields.get("chunk")
+    if value is None:
+        return None
+    names = ("line_start", "line_end", "offset_start", "offset_end", "generation")
+    given = _object(value, "chunk", names)
+    if missing := sorted(set(names[:4]) - given.keys()):
+        message = f"chunk needs a {missing[0]}."
+        raise Invalid(message, field=f"chunk.{missing[0]}")
+    source = fields.get("source")
+    chunker = source.get("chunker", "") if isinstance(source, dict) else ""
+    return RestoredChunk(**given, chunker=chunker)
 
 
 def _derived(value: object) -> tuple[Derived, ...]:
@@ -206,7 +217,10 @@ def _derived(value: object) -> tuple[Derived, ...]:
 
 
 def _one_derived(value: object) -> Derived:
-    names = ("level", "key", "kind", "namespace", "partition", "external", "record")
+    names = (
+        *("level", "key", "kind", "namespace", "partition", "external", "record"),
+        "source",
+    )
     given = _object(value, "lineage", names)
     if (record := given.get("record")) is not None:
         try:

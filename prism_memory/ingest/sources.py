@@ -1,19 +1,23 @@
-"""Lock a source of exactly one scope, whatever its kind."""
+"""Find, make and lock a source of exactly one scope."""
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from psycopg import sql
 
 from prism_memory.db import queries
-from prism_memory.db.queries import composed
-from prism_memory.errors import NotVisible
-from prism_memory.types import Scope
+from prism_memory.db.queries import composed, named
+from prism_memory.errors import Conflict, NotVisible
+from prism_memory.types import Origin, Scope, SourceKind, SourceState, uuid7
 
 ALONE: Final = sql.SQL("FOR UPDATE")
+LOCKED: Final = sql.SQL("FOR NO KEY UPDATE")
+TRIES: Final = 100
+"""Erasures of one source that an ingest meets in a row, at most."""
 
 
 def find_source(
@@ -40,6 +44,74 @@ def lock_source(*, using: str, scope: Scope, key: str) -> Mapping[str, Any]:
         message = "No such source in this scope."
         raise NotVisible(message, field="key")
     return row
+
+
+def ensure_document(
+    *,
+    using: str,
+    scope: Scope,
+    key: str,
+    uri: str,
+    origin: Origin,
+    chunker: str,
+    language: str,
+    at: dt.datetime,
+) -> Mapping[str, Any]:
+    """Return the row of a source, locked; it is made a document unless it is there.
+
+    One query, or three.
+
+    Raises:
+        Conflict: It is erased again and again.
+    """
+    given = {
+        "id": uuid7(),
+        "tenant": scope.tenant,
+        "scope_id": scope.id,
+        "key": key,
+        "uri": uri,
+        "trust": origin.trust.value,
+        "writer": origin.writer,
+        "chunker": chunker,
+        "language": language,
+        "at": at,
+    }
+    tries = 0
+    row = find_source(using=using, scope=scope, key=key, lock=LOCKED)
+    while row is None and tries < TRIES:
+        queries.execute(using, named("ingest")["ensure_document"], given)
+        row = find_source(using=using, scope=scope, key=key, lock=LOCKED)
+        tries += 1
+    if row is None:
+        message = "The source was erased each time it was made; try again."
+        raise Conflict(message, field="key")
+    return row
+
+
+def refuse_other(source: Mapping[str, Any]) -> None:
+    """Do nothing if a source is a document in use.
+
+    Raises:
+        Conflict: It is not.
+    """
+    if source["kind"] != SourceKind.DOCUMENT:
+        message = "A stream has that key: its records are remembered, not ingested."
+        raise Conflict(message, field="key")
+    if source["state"] != SourceState.ACTIVE:
+        message = "The source is retired: restore it first."
+        raise Conflict(message, field="key")
+
+
+def taken_out(*, using: str, tenant: str, refs: Sequence[str]) -> set[str]:
+    """Return those of some refs that were taken out of memory for good.
+
+    By a person, or by retention. One query, none without refs.
+    """
+    if not refs:
+        return set()
+    given = {"tenant": tenant, "refs": list(refs)}
+    rows = queries.fetch(using, named("ingest")["taken_out"], given)
+    return {row["target_ref"] for row in rows}
 
 
 def source_ref(source_id: uuid.UUID) -> str:

@@ -31,6 +31,7 @@ T = TypeVar("T")
 COLUMNS: Final = (
     *("texts", "lexical_texts", "embed_texts", "languages", "sha256s", "metadatas"),
     *("trusts", "writers", "gates", "gate_reasons", "gate_markers"),
+    *("consent_sources", "consent_scopes", "visibles", "granted_ats"),
 )
 
 
@@ -61,6 +62,11 @@ class Writing:
         self.at = at
         self.texts: dict[uuid.UUID, bytes] = {}
         self.quarantined = 0
+
+    @property
+    def who(self) -> dict[str, Any]:
+        """Whose work it is."""
+        return {"using": self.using, "scope": self.scope, "actor": self.actor}
 
     @property
     def given(self) -> dict[str, Any]:
@@ -122,7 +128,7 @@ class Writing:
     def _close(self, ids: Sequence[uuid.UUID]) -> None:
         given: dict[str, Any] = {"using": self.using, "tenant": self.scope.tenant}
         block_derived(**given, ids=frozenset(ids), actor=self.actor, at=self.at)
-        self._let_wait(ids)
+        let_wait(using=self.using, scope=self.scope, record_ids=ids, at=self.at)
 
     def _add(self, added: Sequence[tuple[uuid.UUID, str, Piece]]) -> None:
         pieces = [piece for _, _, piece in added]
@@ -141,28 +147,7 @@ class Writing:
         held_back = [i for i, _, piece in added if piece.row.verdict.flagged]
         self.quarantined += len(held_back)
         if held_back:
-            self._hide(held_back)
-
-    def _hide(self, ids: Sequence[uuid.UUID]) -> None:
-        mark_born_hidden(
-            using=self.using,
-            tenant=self.scope.tenant,
-            record_ids=ids,
-            actor=self.actor,
-            at=self.at,
-            reason=TombstoneReason.QUARANTINED,
-        )
-        self._let_wait(ids)
-
-    def _let_wait(self, ids: Sequence[uuid.UUID]) -> None:
-        open_reviews(
-            using=self.using,
-            tenant=self.scope.tenant,
-            scope_id=self.scope.id,
-            record_ids=ids,
-            why=ReviewWhy.QUARANTINED,
-            at=self.at,
-        )
+            hide(**self.who, record_ids=held_back, at=self.at)
 
     def _announce(self, ids: Sequence[uuid.UUID]) -> None:
         send = partial(
@@ -209,6 +194,40 @@ class Writing:
                 texts = {record_id: self.texts[record_id] for record_id in some}
                 write_made(**given, vectors=vectors, texts=texts, at=self.at)
         return generation is not None or vectors is not None
+
+
+def hide(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    record_ids: Sequence[uuid.UUID],
+    at: dt.datetime,
+) -> None:
+    """Block what will be derived of new records that the gate holds back."""
+    mark_born_hidden(
+        using=using,
+        tenant=scope.tenant,
+        record_ids=record_ids,
+        actor=actor,
+        at=at,
+        reason=TombstoneReason.QUARANTINED,
+    )
+    let_wait(using=using, scope=scope, record_ids=record_ids, at=at)
+
+
+def let_wait(
+    *, using: str, scope: Scope, record_ids: Sequence[uuid.UUID], at: dt.datetime
+) -> None:
+    """Let a person look at what the gate holds back."""
+    open_reviews(
+        using=using,
+        tenant=scope.tenant,
+        scope_id=scope.id,
+        record_ids=record_ids,
+        why=ReviewWhy.QUARANTINED,
+        at=at,
+    )
 
 
 def _columns(pieces: Sequence[Piece]) -> dict[str, Any]:

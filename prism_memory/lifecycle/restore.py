@@ -168,13 +168,15 @@ def find_sources(
     *, using: str, scope: Scope, derived: Iterable[Derived], at: dt.datetime
 ) -> dict[Derived, str]:
     """Return the ref of each that is there, or was never one of this app's records."""
+    derived = list(derived)
+    documents = _documents(using, scope, derived)
     names = {
         one: (
             one.place(scope).id,
             one.kind.value,
             one.namespace,
             one.partition,
-            one.key,
+            f"{documents[one]}:{one.key}" if one in documents else one.key,
         )
         for one in derived
         if one.key
@@ -184,6 +186,24 @@ def find_sources(
         one: record_ref(found[name].id) for one, name in names.items() if name in found
     }
     return refs | _by_id(using, scope, [one for one in derived if not one.key], at)
+
+
+def _documents(
+    using: str, scope: Scope, derived: Iterable[Derived]
+) -> dict[Derived, uuid.UUID]:
+    """Return the document here of each chunk of one. One query, none without any."""
+    asked = [one for one in derived if one.source]
+    if not asked:
+        return {}
+    given = {
+        "tenant": scope.tenant,
+        "scope_ids": [one.place(scope).id for one in asked],
+        "keys": [one.source for one in asked],
+    }
+    rows = queries.fetch(using, named("restore")["find_documents"], given)
+    found = {(row["scope_id"], row["key"]): row["id"] for row in rows}
+    places = {one: (one.place(scope).id, one.source) for one in asked}
+    return {one: found[place] for one, place in places.items() if place in found}
 
 
 def _by_id(

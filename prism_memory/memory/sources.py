@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,32 +9,22 @@ from asgiref.sync import sync_to_async
 
 from prism_memory import indexing
 from prism_memory.access import Reader
-from prism_memory.conf import settings
 from prism_memory.db.tenancy import for_its_tenant
-from prism_memory.errors import Unsupported
 from prism_memory.ingest import delete, listing, restore, retire
-from prism_memory.ingest.documents import Document, prepare_document
-from prism_memory.ingest.embedding import embed_first
-from prism_memory.ingest.ingest import How, ingest, look
-from prism_memory.ingest.vectors import waiting_of_source
 from prism_memory.memory.granting import Granting
-from prism_memory.memory.waiting import why_pending
+from prism_memory.memory.ingesting import Ingesting
 from prism_memory.recall.options import limit as bounded
 from prism_memory.recall.options import reader_of
 from prism_memory.spans import spanned
 from prism_memory.types import (
     ChunkPage,
     DeletedSource,
-    Ingested,
     Ingestion,
-    Origin,
     ReadMode,
     RetiredSource,
     SourceItem,
     SourcePage,
-    check_bool,
     check_name,
-    check_part,
 )
 
 if TYPE_CHECKING:
@@ -45,20 +33,10 @@ if TYPE_CHECKING:
 SHOWN: Final = ("key", "uri", "writer", "metadata")
 """Fields of a source that never show a configured secret (B133)."""
 
-FIELDS: Final[Mapping[str, Any]] = {
-    "uri": "",
-    "chunker": None,
-    "origin": None,
-    "metadata": None,
-    "language": None,
-    "generation": None,
-}
-"""What ``ingest`` and ``replace`` take besides, and what is usual."""
-
 
 @spanned("sources")
 @for_its_tenant
-class Sources(Granting):
+class Sources(Ingesting, Granting):
     """The sources of one memory. Call it to list them.
 
     memory.sources.ingest("handbook", text, uri="https://example.org/handbook")
@@ -74,91 +52,6 @@ class Sources(Granting):
     ) -> SourcePage:
         """Do as ``list``."""
         return self.list(limit=limit, cursor=cursor)
-
-    def ingest(
-        self,
-        key: str,
-        text: str,
-        *,
-        wait: bool = False,
-        cancelled: Callable[[], bool] | None = None,
-        reason: str = "",
-        **given: Any,  # noqa: ANN401 - see below
-    ) -> Ingested:
-        """Store a document at exactly this scope, or what changed of it.
-
-        All of it, or nothing, also inside a host's transaction (B293). It is redacted
-        and then cut; chunks are found by their words at once. Unchanged chunks keep
-        their ids and vectors, what it holds no longer is retired, and what a person
-        forgot of it stays forgotten. The same document changes nothing (B276).
-
-        Args:
-            key: Unique in the scope. A document that is ingested under another key is
-                another one.
-            text: At most 8,388,608 characters, and 8,192 chunks.
-            wait: Embed in this call, after its own commit; see ``remember``.
-            cancelled: Asked between two batches of embedding; True stops there.
-            reason: For the audit; no text content.
-            given: ``uri`` where it can be found; ``chunker``, a
-                ``prism_memory.ingest.chunking.Chunker``, Markdown's when None;
-                ``origin``, who vouches for it, the memory's own when None; ``metadata``
-                of each chunk, whose ``heading`` is the chunk's own; ``language``;
-                ``generation`` of the scope's documents, always seen when None.
-
-        Raises:
-            Invalid: A field is not acceptable; the error names it.
-            LimitExceeded: A limit was exceeded; the error names it.
-            Conflict: The key is that of a stream, or of a source that is retired; or
-                facts cite a chunk whose trust class would change.
-            EmbedderMismatch: The stored vectors are another embedder's.
-            Unsupported: ``wait`` inside an open transaction; or one that is not READ
-                COMMITTED.
-            Aborted: ``cancelled`` said so; what was stored stays.
-        """
-        if check_bool(wait, "wait"):
-            self._refuse_open("wait")
-        document = self._document(key, text, **given)
-        spaces = self.memory._spaces_to_write()  # noqa: SLF001 - its other half
-        how = How(self.memory.embedder, wakes=not wait)
-        done = self._ingest(document, how, reason)
-        if not (wait and spaces and done.pending):
-            return done
-        return self._waited(done, spaces, cancelled)
-
-    def replace(
-        self,
-        key: str,
-        text: str,
-        *,
-        cancelled: Callable[[], bool] | None = None,
-        reason: str = "",
-        **given: Any,  # noqa: ANN401 - see below
-    ) -> Ingested:
-        """Ingest, but embed first: all that is searched changes in one step (B236).
-
-        Calls the embedder for what is new, as long as that takes. When it fails, the
-        document stays as it was. The other arguments are those of ``ingest``.
-
-        Raises:
-            ProviderUnavailable: The embedder is down; nothing was changed.
-            ProviderRejected: It refused a text; nothing was changed.
-            Unsupported: Inside an open transaction.
-            Aborted: ``cancelled`` said so; nothing was changed.
-        """
-        self._refuse_open("replace")
-        document = self._document(key, text, **given)
-        spaces = self.memory._spaces_to_write()  # noqa: SLF001 - its other half
-        vectors = None
-        if spaces:
-            found = look(using=self.memory.using, scope=self.scope, document=document)
-            vectors = embed_first(
-                space=spaces[0],
-                texts=found.texts(),
-                batch=self.memory.limits.embed_batch,
-                cancelled=cancelled,
-            )
-        how = How(self.memory.embedder, vectors=vectors)
-        return self._ingest(document, how, reason)
 
     def get(self, key: str) -> SourceItem:
         """Return a source in sight; of several of that key, the narrowest scope's.
@@ -275,14 +168,6 @@ class Sources(Granting):
         """
         return delete.delete(**self._named(key, reason))
 
-    async def aingest(self, *args: Any, **kwargs: Any) -> Ingested:  # noqa: ANN401
-        """Do as ``ingest``, for asynchronous code."""
-        return await sync_to_async(self.ingest)(*args, **kwargs)
-
-    async def areplace(self, *args: Any, **kwargs: Any) -> Ingested:  # noqa: ANN401
-        """Do as ``replace``, for asynchronous code."""
-        return await sync_to_async(self.replace)(*args, **kwargs)
-
     async def aget(self, key: str) -> SourceItem:
         """Do as ``get``, for asynchronous code."""
         return await sync_to_async(self.get)(key)
@@ -310,54 +195,6 @@ class Sources(Granting):
     async def adelete(self, key: str, **kwargs: Any) -> DeletedSource:  # noqa: ANN401
         """Do as ``delete``, for asynchronous code."""
         return await sync_to_async(self.delete)(key, **kwargs)
-
-    def _document(self, key: str, text: str, **given: Any) -> Document:  # noqa: ANN401
-        memory = self.memory
-        memory._refuse_secret_scope()  # noqa: SLF001 - its other half
-        fields = {name: given.pop(name, usual) for name, usual in FIELDS.items()}
-        if given:
-            name = sorted(given)[0]
-            message = f"ingest has no argument {name!r}."
-            raise TypeError(message)
-        fields["origin"] = check_part(fields["origin"], Origin, "origin")
-        fields["origin"] = fields["origin"] or memory.origin
-        return prepare_document(
-            key=key,
-            text=text,
-            **fields,
-            limits=memory.limits,
-            redaction=memory.redaction,
-        )
-
-    def _ingest(self, document: Document, how: How, reason: str) -> Ingested:
-        who = self.memory._who(reason)  # noqa: SLF001 - its other half
-        how = replace(how, reason=who.pop("reason"))
-        return ingest(**who, document=document, how=how)
-
-    def _waited(
-        self,
-        done: Ingested,
-        spaces: tuple[indexing.Space, ...],
-        cancelled: Callable[[], bool] | None,
-    ) -> Ingested:
-        memory = self.memory
-        end = time.monotonic() + settings.WAIT_SECONDS
-        waiting = waiting_of_source(
-            using=memory.using,
-            scope=self.scope,
-            source_id=done.source_id,
-            alias=memory.embedder,
-        )
-        outage = memory._embed_now(spaces, waiting, cancelled)  # noqa: SLF001
-        told = indexing.Done(memory.using, self.scope.tenant, spaces[0], waiting)
-        state = told.now() if outage else told.settle(end - time.monotonic())
-        degraded = why_pending(state, outage)
-        return replace(done, pending=bool(state.pending), degraded=degraded)
-
-    def _refuse_open(self, what: str) -> None:
-        if indexing.in_host_transaction(self.memory.using):
-            message = f"{what} cannot embed inside an open transaction."
-            raise Unsupported(message, field=what)
 
     def _reader(self) -> Reader:
         return reader_of(self.memory._asker(), {})  # noqa: SLF001 - its other half

@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                 ('claimed_until', models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('state', 'wanted')), fields=['tenant', 'space_id', 'index', 'scope_id'], name='prism_memory_copy_wanted'), models.Index(condition=models.Q(('state', 'gone')), fields=['tenant', 'index', 'space_id'], name='prism_memory_copy_gone')],
+                'indexes': [models.Index(condition=models.Q(('state', 'wanted')), fields=['tenant', 'space_id', 'index', 'scope_id', 'record_id'], name='prism_memory_copy_wanted'), models.Index(condition=models.Q(('state', 'gone')), fields=['tenant', 'index', 'space_id', 'record_id'], name='prism_memory_copy_gone')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('tenant', ''), _negated=True), name='prism_memory_copy_tenant_named'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('tenant'), 256), name='prism_memory_copy_tenant_bytes'), models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(prism_memory.db.expressions.OctetLength('index'), 256), name='prism_memory_copy_index_bytes'), models.CheckConstraint(condition=models.Q(('state__in', ['wanted', 'held', 'gone', 'complete'])), name='prism_memory_copy_state')],
             },
         ),

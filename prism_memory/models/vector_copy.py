@@ -40,12 +40,12 @@ class VectorCopy(models.Model):
         indexes = [
             models.Index(
                 # Recall compares these itself, until the index has them.
-                fields=["tenant", "space_id", "index", "scope_id"],
+                fields=["tenant", "space_id", "index", "scope_id", "record_id"],
                 name="prism_memory_copy_wanted",
                 condition=Q(state="wanted"),
             ),
             models.Index(
-                fields=["tenant", "index", "space_id"],
+                fields=["tenant", "index", "space_id", "record_id"],
                 name="prism_memory_copy_gone",
                 condition=Q(state="gone"),
             ),

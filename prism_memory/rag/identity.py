@@ -54,7 +54,9 @@ def _is_foreign(
 
 def _is_any_foreign(using: str, reader: Reader, space_id: int) -> bool:
     rule = sql.SQL(reader.condition().as_string(None))
-    statement = composed("rag", "foreign", visible=rule)
+    narrowing = reader.narrowing()
+    narrowed = sql.SQL("TRUE") if narrowing is None else narrowing[0]
+    statement = composed("rag", "foreign", visible=rule, narrowing=narrowed)
     given = {**reader.parameters(), "space_id": space_id}
     (row,) = queries.fetch(using, statement, given)
     return bool(row["found"])

@@ -33,7 +33,7 @@ from prism_memory.testing.documents import (
     written,
 )
 from prism_memory.testing.requiring import require
-from prism_memory.types import Scope
+from prism_memory.types import AccessGrant, Authorization, Scope
 
 __all__ = ["RULES", "Store", "check_document_store"]
 
@@ -172,6 +172,30 @@ def swaps_generations(factory: Factory) -> None:
     refused(lambda: store.set_current_generation(-1), "a negative generation")
 
 
+def reads_by_grants(factory: Factory) -> None:
+    """B212 to B218: no grant denies; revoked at once; a version has to be granted."""
+    store = written(factory, somewhere())
+    ann, group = Authorization("ann", groups=["hr"]), AccessGrant(group="hr")
+
+    def seen(who: Authorization | None) -> set[int]:
+        wishes = {"authorization": who}
+        return {len(getattr(store, way)(QUESTION, 1, **wishes)) for way in WAYS}
+
+    require(seen(ann) == {0}, "what is not granted is read")
+    for grants in ([AccessGrant(principal="ann")], [group]):
+        store.set_source_access({"guide.md": grants})
+        require(seen(ann) == {1}, "what is granted is not read")
+        for other in (Authorization("eve", groups=["sales"]), None):
+            require(seen(other) == {0}, "a stranger reads what is restricted")
+    for version, rows in ((1, 1), (2, 0)):
+        of_version = Authorization("ann", groups=["hr"], access_version=version)
+        require(seen(of_version) == {rows}, "another version's grant counts")
+    store.set_source_access({"guide.md": []})
+    require(seen(ann) == {0}, "what was revoked is read")
+    foreign = Authorization("ann", tenant="another")
+    refused(partial(store.retrieve, QUESTION, authorization=foreign), "of a tenant")
+
+
 def rolls_back_whole(factory: Factory) -> None:
     """B211, B293: of a transaction that fails, nothing stands."""
     store = written(factory, somewhere())
@@ -234,6 +258,7 @@ RULES: Final[tuple[Callable[[Factory], None], ...]] = (
     shows_no_strangers_document,
     asks_the_scopes_that_are_named,
     swaps_generations,
+    reads_by_grants,
     rolls_back_whole,
     narrows_by_metadata,
     keeps_its_bounds,

@@ -59,6 +59,10 @@ class Store(Protocol):
         """Let readers see one generation; return the one before."""
 
     @property
+    def set_source_access(self) -> Callable[..., None]:
+        """Let exactly these principals and groups read documents."""
+
+    @property
     def transaction(self) -> Callable[[], AbstractContextManager[None]]:
         """Let what is written stand together, or not at all."""
 

@@ -85,7 +85,7 @@ from prism_memory.types.removals import (
     Stone,
     StonePage,
 )
-from prism_memory.types.restored import Derived, Restored
+from prism_memory.types.restored import Derived, Restored, RestoredChunk
 from prism_memory.types.restored_facts import RestoredFact, RestoredVersion
 from prism_memory.types.retention import (
     RETAINED_KINDS,
@@ -267,6 +267,7 @@ __all__ = [
     "RefPage",
     "Repointed",
     "Restored",
+    "RestoredChunk",
     "RestoredFact",
     "RestoredVersion",
     "Retained",

@@ -115,6 +115,20 @@ def test_it_is_open_to_those_who_may_look_and_links_where_they_may(
     assert "What waits for a person" not in text
 
 
+def test_a_run_is_retried_and_cancelled_from_here_by_who_may(client: Client) -> None:
+    now = timezone.now()
+    failed: Any = {"state": RunState.FAILED, "started_at": now, "finished_at": now}
+    run = make_run(kind="export", **failed)
+    going = make_run(kind="import", started_at=now)
+    client.force_login(make_staff("view_reading", "view_run"))
+    text = page(client, tenant="acme")
+    assert links.row_page(run, "retry") not in text
+    client.force_login(make_staff("view_reading", "view_run", "change_run", name="kim"))
+    text = page(client, tenant="acme")
+    assert f'href="{links.row_page(run, "retry")}"' in text
+    assert f'href="{links.row_page(going, "cancel")}"' in text
+
+
 def test_it_asks_as_much_for_many_runs_as_for_one(root: Client) -> None:
     fill("acme")
     counts = []

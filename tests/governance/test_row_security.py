@@ -15,12 +15,13 @@ from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 
-from prism_memory import audit, indexing, lifecycle, tasks
+from prism_memory import audit, indexing, lifecycle, metrics, tasks
 from prism_memory.db import tenancy
 from prism_memory.db.tenancy import acting_for
 from prism_memory.errors import Invalid, Misconfigured
 from prism_memory.governance import row_security
 from prism_memory.governance.retention.policies import create_policy
+from prism_memory.metrics.walking import walk
 from prism_memory.models import AuditEvent, AuditSeal, EmbeddingSpace, Record, Run
 from prism_memory.tasks.sweeping import SWEEPS
 from prism_memory.types import Actor, Rules, Scope
@@ -303,6 +304,24 @@ def test_the_admins_pages_show_their_tenant(client: Any, settings: Any) -> None:
     assert page.status_code == 200
     page = client.get(f"/admin/prism_memory/record/{record_id}~globex/change/")
     assert page.status_code == 404
+    page = client.get("/admin/prism_memory/reading/", {"tenant": "acme"})
+    assert page.context["vectors"][0].pending == "1"
+    metrics.take_readings(using="default", at=timezone.now())
+    page = client.get("/admin/prism_memory/reading/")
+    assert page.context["charts"][0].last.endswith("1")
+
+
+@pytest.mark.usefixtures("site")
+def test_metrics_read_every_tenant() -> None:
+    for tenant in ("acme", "globex"):
+        remember_one("tea", scope=make_scope(tenant=tenant))
+    walk.forget()
+    states = walk.read(using="default").states
+    walk.forget()
+    assert {name: state.counts["pending"] for name, state in states.items()} == {
+        "acme": 1,
+        "globex": 1,
+    }
 
 
 def both() -> None:

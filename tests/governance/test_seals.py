@@ -126,7 +126,7 @@ class TestSealing:
         make_token("both")
         remember_one(scope=make_scope(tenant="written"))
         trails = [*governance.trails(using="default")]
-        assert trails == ["", "both", "written", "keyed"]
+        assert trails == ["", "keyed", "both", "written"]
 
 
 EDITS = {

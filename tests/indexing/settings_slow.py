@@ -14,7 +14,7 @@ PRISM_MEMORY = {
             "BACKEND": "tests.embedders.NotingEmbedder",
             "OPTIONS": {
                 "path": os.environ["PRISM_TEST_CALLS"],
-                "pause_seconds": 0.3,
+                "pause_seconds": 0.15,
                 "name": "slow",
             },
         },

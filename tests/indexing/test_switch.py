@@ -82,6 +82,28 @@ def test_recall_goes_on_in_the_new_space_with_its_embedder() -> None:
     assert vectors(new) == 2
 
 
+def test_a_reader_who_was_not_told_looks_anew(monkeypatch: Any) -> None:
+    """Another process switched: the space that this one remembers is not active."""
+    module = import_module("prism_memory.indexing.switch")
+    monkeypatch.setattr(module, "forget_known", lambda **_: None)
+    space()
+    tea = remember_one("Ada drinks tea.", wait=True)
+    memory = make_memory()
+    assert memory.recall("tea").hits[0].id == tea  # and now the space is remembered
+    fill(build(), Noting())
+    switch()
+    found = memory.recall("Ada drinks tea.")
+    assert (found.hits[0].id, found.degraded, found.strategy) == (tea, "", "exact")
+    assert found.hits[0].cosine == pytest.approx(1, abs=0.01)
+    switch_back()
+    assert memory.neighbors("Ada drinks tea.")[0].cosine == pytest.approx(1, abs=0.01)
+
+
+def switch_back() -> None:
+    fill(reopen(), Noting("default"))
+    switch()
+
+
 def test_the_old_space_can_be_switched_back_with_what_was_written_since() -> None:
     old = space()
     one = remember_one("one", key="k", wait=True)

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from importlib import import_module
 from io import StringIO
 from typing import Any
 
@@ -67,8 +68,11 @@ def index(*words: str) -> str:
 
 
 def test_nothing_fails_degrades_or_is_mixed_from_the_first_page_to_the_drop(
-    settings: Any,
+    settings: Any, monkeypatch: Any
 ) -> None:
+    # As where another process switches: readers are not told of it.
+    module = import_module("prism_memory.indexing.switch")
+    monkeypatch.setattr(module, "forget_known", lambda **_: None)
     configure(settings, REBUILD_ROWS=4)
     remember(*NAMES, wait=True)
     index("create")
@@ -102,6 +106,7 @@ def test_nothing_fails_degrades_or_is_mixed_from_the_first_page_to_the_drop(
     assert {len(list(row.vector)) for row in Embedding.objects.all()} == {96}
     found = indexing.index_state(using="default", space=indexing.space_of(active))
     assert found.valid
+    index("drop")  # it would outlive the test
 
 
 def test_who_is_killed_goes_on_and_does_no_page_twice(

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
+from prism_memory import integrity
 from prism_memory.errors import Conflict, Invalid, LimitExceeded
 from prism_memory.ingest.chunking import Chunk, MarkdownChunker, TextChunker
 from prism_memory.models import AuditEvent, Embedding, Record, Source
 from prism_memory.types import Entry, Kind, Origin, SourceRef, Trust
 from tests.factories import make_memory, make_scope
+from tests.governance.test_export import ODD
 from tests.ingest.documents import (
     GUIDE,
     WRITER,
@@ -64,6 +67,18 @@ def test_the_same_document_changes_nothing():
     assert (again.unchanged, again.chunks, again.kept) == (True, 3, 3)
     assert [physical(table, "acme") for table in tables] == before
     assert AuditEvent.objects.count() == events
+
+
+def test_who_only_looks_locks_nothing():
+    """A host's transaction that ingests nothing new must stop nobody."""
+    ingest()
+    with CaptureQueriesContext(connection) as seen:
+        assert ingest().unchanged
+    assert not [query for query in seen if " UPDATE" in query["sql"].upper()]
+    with CaptureQueriesContext(connection) as seen:
+        ingest(GUIDE.replace("thirty", "sixty"))
+    asked = [q["sql"] for q in seen if "record.ordinal, record.line_start" in q["sql"]]
+    assert ["FOR NO KEY UPDATE" in sql for sql in asked] == [False, True]
 
 
 def test_unchanged_chunks_keep_their_ids_and_vectors():
@@ -301,3 +316,56 @@ def test_the_origin_of_ingest_is_in_the_audit_without_words():
     assert event.detail["added"] == 3
     assert "Refunds" not in str(event.detail)
     assert WRITER.writer == "importer"
+
+
+def rows_read() -> int:
+    """Return how many rows this transaction has read of our tables so far."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))"
+            " FROM pg_stat_xact_user_tables WHERE relname LIKE 'prism_memory_%'"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def test_one_write_reads_no_more_beside_many():
+    """case_C33: rows are counted, since times depend on the machine."""
+
+    def cost(number: int) -> int:
+        before = rows_read()
+        librarian().remember(f"One more, {number}.")
+        ingest(f"# A\n\nwords {number}\n\n# B\n\nmore", key=f"one-{number}")
+        return rows_read() - before
+
+    cost(0)
+    beside_few = cost(1)
+    many = "\n\n".join(f"# Part {n}\n\nWords of part {n}." for n in range(3_000))
+    ingest(many, key="many")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE prism_memory_record, prism_memory_embedding")
+    assert cost(2) <= beside_few + 20
+
+
+def test_signatures_follow_what_moves(settings: Any):
+    """Integrity: a chunk that moves, leaves or comes back stays its own."""
+    keys = {"INTEGRITY_KEYS": {"k1": "x" * 32}, "INTEGRITY_KEY": "k1"}
+    settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, **keys}
+    for text in (GUIDE, "New.\n\n" + GUIDE, "New.", GUIDE):
+        ingest(text)
+    sources = librarian().sources
+    sources.retire("guide")
+    sources.restore("guide")
+    every = list(Record.objects.filter(tenant="acme").values_list("id", flat=True))
+    states = integrity.states(using="default", tenant="acme", record_ids=every)
+    assert {*states.values()} == {integrity.State.INTACT}
+    assert len(states) == 4
+
+
+def test_odd_text_is_stored_as_it_stands():
+    """case_C21: emoji, marks of direction, tags, a byte order mark, a line of 1 MB."""
+    odd = "\n\n".join([*ODD.values(), "long " * 200_000])
+    ingest(odd)
+    for row in chunks():
+        assert odd[row.offset_start : row.offset_end] == row.text
+    assert " ".join(row.text for row in chunks()).split() == odd.split()
+    assert ingest(odd).unchanged

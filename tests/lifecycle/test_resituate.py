@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from prism_memory.models import Embedding, Record, Run
 from prism_memory.types import Actor, Entry, Kind, Origin, Trust
 from tests.factories import make_memory, make_scope, remember_one
 from tests.indexing.conftest import drain
+from tests.left import see_nothing_left
 
 pytestmark = pytest.mark.django_db
 
@@ -25,11 +25,8 @@ SITUATED = "[Context: Honey]\nada: "
 
 
 @pytest.fixture(autouse=True)
-def _others_left_nothing(monkeypatch: Any) -> None:
-    """Let no examination see what the tests before left in the tables."""
-    module = import_module("prism_memory.indexing.examine")
-    for name in ("CHANGED_ROWS", "DEAD_ROWS"):
-        monkeypatch.setattr(module, name, 10**9)
+def _others_left_nothing(db: None, monkeypatch: Any) -> None:
+    see_nothing_left(monkeypatch)
 
 
 def situate(settings: Any, mode: str) -> None:

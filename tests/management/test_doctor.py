@@ -17,6 +17,7 @@ from tests.factories import make_memory, make_scope, remember, remember_one
 from tests.indexing.conftest import counted, drain, space
 from tests.indexing.entries import ENTRIES
 from tests.indexing.two_spaces import building, configure
+from tests.left import see_nothing_left
 
 COMMAND = "prism_memory_doctor"
 HNSW = "USING hnsw ((vector::halfvec(64)) halfvec_cosine_ops)"
@@ -27,11 +28,8 @@ def kinds(result: Any) -> dict[str, int]:
 
 
 @pytest.fixture(autouse=True)
-def _others_left_nothing(monkeypatch: Any) -> None:
-    """Do not see what the tests before left in the tables."""
-    module = import_module("prism_memory.indexing.examine")
-    for name in ("CHANGED_ROWS", "DEAD_ROWS"):
-        monkeypatch.setattr(module, name, 10**9)
+def _others_left_nothing(db: None, monkeypatch: Any) -> None:
+    see_nothing_left(monkeypatch)
 
 
 def ask(sql: str, *values: str) -> None:

@@ -419,13 +419,25 @@ LINE: dict[str, Any] = {
     "writer": "ada",
     "trust": "user",
 }
+SPAN = {"line_start": 1, "line_end": 1, "offset_start": 0, "offset_end": 6}
+CHUNK = {
+    "kind": "chunk",
+    "key": f"{'a' * 64}:0",
+    "source": {"key": "s", "ordinal": 0, "kind": "document", "chunker": "c"},
+    "chunk": SPAN,
+}
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "format": ({"format": "prism_memory/2"}, "format"),
     "no text": ({"text": None}, "text"),
     "blank": ({"text": " "}, "text"),
     "NUL": ({"text": "a\0"}, "text"),
     "surrogate": ({"text": "\ud800"}, "text"),
-    "kind": ({"kind": "chunk", "source": {"key": "s", "ordinal": 0}}, "kind"),
+    "kind": ({"kind": "rumour"}, "kind"),
+    "chunk": ({"kind": "chunk", "source": {"key": "s", "ordinal": 0}}, "chunk"),
+    "chunk's place": ({**CHUNK, "chunk": {"line_start": 1}}, "chunk.line_end"),
+    "chunk's key": ({**CHUNK, "key": "k"}, "key"),
+    "chunk's generation": ({**CHUNK, "key": f"{'a' * 64}:0:g7"}, "key"),
+    "chunk's span": ({**CHUNK, "chunk": SPAN | {"line_end": -1}}, "chunk.line_end"),
     "fact": ({"kind": "fact"}, "fact"),
     "trust": ({"trust": "verified"}, "trust"),
     "scope": ({"scope": "ada"}, "scope"),

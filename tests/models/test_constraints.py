@@ -91,6 +91,7 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     "scope_generation_not_negative": [("scope", "current_generation", -1)],
     "tombstone_tenant_named": [("tombstone", "tenant", "")],
     "tombstone_tenant_bytes": [("tombstone", "tenant", LONG)],
+    "run_attempts_check": [("run", "attempts", -1)],
     "run_tenant_bytes": [("run", "tenant", LONG)],
     "run_target_bytes": [("run", "target", LONG)],
     "audit_tenant_bytes": [("auditevent", "tenant", LONG)],

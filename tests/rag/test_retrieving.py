@@ -12,10 +12,19 @@ from prism_memory.errors import Invalid, LimitExceeded, ScopeDenied, Unsupported
 from prism_memory.memory import Memory
 from prism_memory.models import Source
 from prism_memory.rag import PROVIDER
+from prism_memory.rag.asking import PLAIN
 from prism_memory.recalling import Recalling
-from prism_memory.types import Recalled, Retrieved, Trace, TrustLabels
+from prism_memory.types import (
+    TRUST_OPTIONS,
+    Options,
+    Recalled,
+    Retrieved,
+    Trace,
+    TrustLabels,
+)
 from tests.factories import remember_one
 from tests.rag.documents import BOOK, LOADER, OWNER, change, make_store, write
+from tests.rerankers import OVERLAP
 
 pytestmark = pytest.mark.django_db
 
@@ -104,9 +113,15 @@ def test_what_is_usual_for_recall_changes_no_retrieval(settings: Any) -> None:
     """B227: ranks alone decide."""
     write(*TEXTS)
     before = make_store().retrieve("green tea", 4)
-    usual = {"fusion": "blend", "decay_days": 1, "kinds": ["entry"], "max_tokens": 1}
+    usual: dict[str, Any] = {"fusion": "blend", "decay_days": 1, "kinds": ["entry"]}
+    usual |= {"max_tokens": 1, "filter": {"n": 1}, "rrf_k": 1}
     settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"SEARCH_DEFAULTS": usual}
-    assert texts(make_store().retrieve("green tea", 4)) == texts(before)
+    after = make_store().retrieve("green tea", 4)
+    assert [(one.text, one.score) for one in after] == [
+        (one.text, one.score) for one in before
+    ]
+    own = TRUST_OPTIONS | {"legs", "candidates"}
+    assert PLAIN.keys() == set(Options.__annotations__) - own | {"trust_weighting"}
 
 
 def test_the_filter_narrows_and_more_than_one_list_is_asked_enough() -> None:
@@ -290,3 +305,17 @@ def test_nothing_is_asked_for_no_passage() -> None:
     write(*TEXTS)
     assert not make_store().retrieve("tea", 0)
     assert not make_store().retrieve("tea", scopes=[])
+
+
+def test_a_reranker_changes_the_order_alone(settings: Any) -> None:
+    """B231."""
+    write(*TEXTS)
+    rerankers = {"RERANKERS": {"words": {"BACKEND": OVERLAP}}}
+    settings.PRISM_MEMORY = settings.PRISM_MEMORY | rerankers
+    plain = make_store().retrieve("trams and trains", 4)
+    found = make_store().retrieve("trams and trains", 4, reranker="words")
+    assert {*texts(found)} == {*texts(plain)}
+    assert found[0].text == TEXTS[3]
+    assert not found.degraded
+    with pytest.raises(Invalid):
+        make_store().retrieve("trams", reranker="nobody")

@@ -40,9 +40,9 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever looks at a record sleeps a minute over it."""
     rule = Reader.condition
 
-    def sleepy(reader: Reader) -> sql.Composed:
+    def sleepy(reader: Reader, **given: bool) -> sql.Composed:
         sleep = sql.SQL(" AND (SELECT pg_sleep(60 + length(record.key))) IS NOT NULL")
-        return sql.Composed([rule(reader), sleep])
+        return sql.Composed([rule(reader, **given), sleep])
 
     monkeypatch.setattr(Reader, "condition", sleepy)
 

@@ -75,6 +75,8 @@ READS: Final[Reads] = {
     "invalidated_ids": lambda memory, _: memory.invalidated_ids(),
     "erasures": lambda memory, _: memory.erasures(),
     "foresee_erasure": lambda memory, _: memory.foresee_erasure(),
+    "generations": lambda memory, _: memory.generations(),
+    "sources": lambda memory, _: memory.sources.list(),
 }
 
 
@@ -83,9 +85,12 @@ WRITES: Final = {
     *("hold", "release", "forget", "forget_thread", "propagate_deletion"),
     *("release_forgotten", "erase", "start_erasure", "apply_retention"),
     *("start_export", "delete_export", "rebuild_index", "quarantine", "validate"),
+    "set_current_generation",
 }
 
-OF_RUNS: Final = {"erasure_state", "export_state", "open_export", "export_memory"}
+OF_RUNS: Final = {
+    *("erasure_state", "export_state", "open_export", "export_memory", "runs")
+}
 """Looks at what was begun before, or noted in the audit: tested with it."""
 
 GOVERNED: Final = {
@@ -233,6 +238,7 @@ def test_every_table_has_a_row_to_be_written(memory: Memory) -> None:
         "prism_memory_reading",
         "prism_memory_run",
         "prism_memory_tombstone",
+        "prism_memory_sourceaccess",
         "prism_memory_vectorcopy",
         *GOVERNED,
     }

@@ -116,7 +116,8 @@ class GovernedIndex:
         embedded([query], role="query")  # refused here where no space is made yet
         GivenEmbedder.vectors[text] = query
         if self.indexed and self.scopes:
-            create_index(using="default", space=space())
+            # Sparser than by default: quicker to build, and harder to find all by.
+            create_index(using="default", space=space(), m=12, ef_construction=40)
         found = Memory(self.scope(scope)).recall(text, k, legs="vector")
         self.strategies.add(found.strategy)
         ids = {key: i for i, key in self.keys.items()}

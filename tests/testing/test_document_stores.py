@@ -66,9 +66,17 @@ class Unfiltered(DocumentStore):
         return super().retrieve(*args, **{**kwargs, "filter": None})
 
 
+class Open(DocumentStore):
+    """Lets the name of a principal do for a grant."""
+
+    def query(self, *args: Any, **kwargs: Any) -> Retrieved:
+        return super().query(*args, **{**kwargs, "authorization": None})
+
+
 @pytest.mark.parametrize(
     ("fault", "rule"),
     [
+        (Open, "reads_by_grants"),
         (Wide, "shows_no_strangers_document"),
         (Silent, "keeps_its_bounds"),
         (Stuck, "swaps_generations"),

@@ -16,7 +16,7 @@ from tests.testing.governed_index import EMBEDDERS, GivenEmbedder, GovernedIndex
 HALF = 1e-3
 """Vectors are stored in half precision."""
 
-ROWS = 4_000
+ROWS = 2_000
 """The full size of C05 is in ``tests/recall/test_strategies.py``."""
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -78,27 +78,42 @@ NOT {restricts}
 -- name: unrestricted
 -- For readers without an authorization: no restricted document, and nothing that draws
 -- upon one.
-(NOT {restricts}
- OR (NOT EXISTS (
-       {drawn}
-       SELECT FROM drawn
-        CROSS JOIN LATERAL (
-              SELECT FROM prism_memory_source AS source
-               WHERE source.tenant = %(tenant)s::text AND source.id = drawn.source_id
-                 AND source.restricted
-              OFFSET 0) AS closed)) IS TRUE)
+(NOT {restricts} OR {undrawn_at_all})
 
 -- name: authorized
 -- For readers with one: nothing that is, or draws upon, a restricted document without a
 -- grant to them.
-(NOT EXISTS (
-   {drawn}
-   SELECT FROM drawn
-    CROSS JOIN LATERAL (
-          SELECT FROM prism_memory_source AS source
-           WHERE source.tenant = %(tenant)s::text AND source.id = drawn.source_id
-             AND source.restricted AND NOT {granted}
-          OFFSET 0) AS closed)) IS TRUE
+{undrawn_beyond_grants}
+
+-- name: closed_to_all
+source.restricted
+
+-- name: closed_to_reader
+source.restricted AND NOT {granted}
+
+-- name: undrawn
+-- Whether the row called "record" neither is of a closed document nor draws upon one.
+-- Most rows were derived from nothing: they are spared the walk.
+((record.source_id IS NULL
+  OR (NOT EXISTS (
+        SELECT FROM prism_memory_source AS source
+         WHERE source.tenant = %(tenant)s::text AND source.id = record.source_id
+           AND {closed}
+        OFFSET 0)) IS TRUE)
+ AND ((NOT EXISTS (
+         SELECT FROM prism_memory_lineageedge AS edge
+          WHERE edge.tenant = %(tenant)s::text AND edge.record_id = record.id
+            AND starts_with(edge.source_ref, 'record:')
+         OFFSET 0)) IS TRUE
+      OR (NOT EXISTS (
+            {drawn}
+            SELECT FROM drawn
+             CROSS JOIN LATERAL (
+                   SELECT FROM prism_memory_source AS source
+                    WHERE source.tenant = %(tenant)s::text
+                      AND source.id = drawn.source_id
+                      AND {closed}
+                   OFFSET 0) AS closed)) IS TRUE))
 
 -- name: granted_alone
 -- Beside it, for who shall see only what a grant speaks of: what is of no source, or of

@@ -1,6 +1,8 @@
 -- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in.
 -- What external indexes of vectors hold, and what they are still to be told. Who locks
--- several copies does so in the order of their records.
+-- several copies does so in the order of their records. ANY keeps a change to its own
+-- rows, coalesce() keeps the planner from an index that finds all of a tenant's, and what
+-- is claimed is ordered as its partial index is: so it is right before any ANALYZE, too.
 
 -- name: want_copies
 -- Of vectors that were just written: again, where there was another.
@@ -12,7 +14,7 @@ SELECT embedding.tenant, embedding.record_id, embedding.space_id, %(index)s::tex
  WHERE embedding.tenant = %(tenant)s::text
    AND embedding.space_id = %(space_id)s::integer
    AND embedding.record_id = ANY(%(record_ids)s::uuid[])
-   AND embedding.vector IS NOT NULL
+   AND coalesce(embedding.vector IS NOT NULL, FALSE)
  ORDER BY embedding.record_id
 ON CONFLICT (tenant, record_id, space_id, index) DO UPDATE
    SET state = 'wanted', version = copied.version + 1, scope_id = excluded.scope_id;
@@ -26,7 +28,7 @@ WITH page AS MATERIALIZED (
    WHERE embedding.tenant = %(tenant)s::text
      AND embedding.space_id = %(space_id)s::integer
      AND embedding.record_id > %(after)s::uuid
-     AND embedding.vector IS NOT NULL
+     AND coalesce(embedding.vector IS NOT NULL, FALSE)
    ORDER BY embedding.record_id
    LIMIT %(rows)s::integer),
 there AS MATERIALIZED (
@@ -53,9 +55,9 @@ SELECT (SELECT record_id FROM page ORDER BY record_id DESC LIMIT 1) AS last,
 
 -- name: drop_copies
 -- One page of what the index holds, or was to hold, and no vector stands behind any more,
--- whoever took it: the index is to be told.
+-- whoever took it: the index is to be told. The version tells what was written meanwhile.
 WITH page AS MATERIALIZED (
-  SELECT copied.record_id, copied.space_id
+  SELECT copied.record_id, copied.space_id, copied.version
     FROM prism_memory_vectorcopy AS copied
    WHERE copied.tenant = %(tenant)s::text
      AND copied.index = %(index)s::text
@@ -64,31 +66,36 @@ WITH page AS MATERIALIZED (
      AND copied.state IN ('wanted', 'held')
    ORDER BY copied.record_id, copied.space_id
    LIMIT %(rows)s::integer),
-bare AS (
-  SELECT copied.record_id, copied.space_id
+bare AS MATERIALIZED (
+  SELECT page.record_id, page.space_id, page.version
     FROM page
-    JOIN prism_memory_vectorcopy AS copied
-      ON copied.tenant = %(tenant)s::text
-     AND copied.index = %(index)s::text
-     AND copied.record_id = page.record_id
-     AND copied.space_id = page.space_id
-   WHERE copied.state IN ('wanted', 'held')
-     AND (NOT EXISTS (
+   WHERE (NOT EXISTS (
            SELECT FROM prism_memory_embedding AS embedding
             WHERE embedding.tenant = %(tenant)s::text
-              AND embedding.record_id = copied.record_id
-              AND embedding.space_id = copied.space_id
-              AND embedding.vector IS NOT NULL)) IS TRUE
+              AND embedding.record_id = page.record_id
+              AND embedding.space_id = page.space_id
+              AND coalesce(embedding.vector IS NOT NULL, FALSE)
+           OFFSET 0)) IS TRUE),
+locked AS MATERIALIZED (
+  SELECT copied.record_id, copied.space_id
+    FROM prism_memory_vectorcopy AS copied
+    JOIN bare
+      ON bare.record_id = copied.record_id AND bare.space_id = copied.space_id
+     AND bare.version = copied.version
+   WHERE copied.tenant = %(tenant)s::text
+     AND copied.index = %(index)s::text
+     AND copied.record_id = ANY(ARRAY(SELECT bare.record_id FROM bare))
    ORDER BY copied.record_id, copied.space_id
      FOR UPDATE OF copied),
 dropped AS (
   UPDATE prism_memory_vectorcopy AS copied
      SET state = 'gone', version = copied.version + 1
-    FROM bare
+    FROM locked
    WHERE copied.tenant = %(tenant)s::text
      AND copied.index = %(index)s::text
-     AND copied.record_id = bare.record_id
-     AND copied.space_id = bare.space_id
+     AND copied.record_id = ANY(ARRAY(SELECT locked.record_id FROM locked))
+     AND copied.record_id = locked.record_id
+     AND copied.space_id = locked.space_id
   RETURNING copied.record_id)
 SELECT last.record_id AS last, last.space_id AS last_space,
        (SELECT count(*) FROM dropped) AS dropped
@@ -137,16 +144,15 @@ WITH due AS MATERIALIZED (
      AND copied.index = %(index)s::text
      AND copied.state = 'wanted'
      AND coalesce(copied.claimed_until <= clock_timestamp(), TRUE)
-   ORDER BY copied.record_id
+   ORDER BY copied.scope_id, copied.record_id
    LIMIT %(rows)s::integer
      FOR UPDATE SKIP LOCKED)
 UPDATE prism_memory_vectorcopy AS copied
    SET claimed_until = clock_timestamp() + %(claim_seconds)s * interval '1 second'
-  FROM due
  WHERE copied.tenant = %(tenant)s::text
    AND copied.space_id = %(space_id)s::integer
    AND copied.index = %(index)s::text
-   AND copied.record_id = due.record_id
+   AND copied.record_id = ANY(ARRAY(SELECT due.record_id FROM due))
 RETURNING copied.record_id, copied.space_id, copied.version, copied.claimed_until;
 
 -- name: vectors_of_copies
@@ -156,7 +162,7 @@ SELECT embedding.record_id, embedding.scope_id, embedding.vector::text AS vector
  WHERE embedding.tenant = %(tenant)s::text
    AND embedding.space_id = %(space_id)s::integer
    AND embedding.record_id = ANY(%(record_ids)s::uuid[])
-   AND embedding.vector IS NOT NULL;
+   AND coalesce(embedding.vector IS NOT NULL, FALSE);
 
 -- name: claim_gone
 WITH due AS MATERIALIZED (
@@ -166,16 +172,17 @@ WITH due AS MATERIALIZED (
      AND copied.index = %(index)s::text
      AND copied.state = 'gone'
      AND coalesce(copied.claimed_until <= clock_timestamp(), TRUE)
-   ORDER BY copied.record_id, copied.space_id
+   ORDER BY copied.space_id, copied.record_id
    LIMIT %(rows)s::integer
      FOR UPDATE SKIP LOCKED)
 UPDATE prism_memory_vectorcopy AS copied
    SET claimed_until = clock_timestamp() + %(claim_seconds)s * interval '1 second'
   FROM due
  WHERE copied.tenant = %(tenant)s::text
-   AND copied.space_id = due.space_id
    AND copied.index = %(index)s::text
+   AND copied.record_id = ANY(ARRAY(SELECT due.record_id FROM due))
    AND copied.record_id = due.record_id
+   AND copied.space_id = due.space_id
 RETURNING copied.record_id, copied.space_id, copied.version, copied.claimed_until;
 
 -- name: settle_copies
@@ -186,7 +193,7 @@ WITH given AS MATERIALIZED (
     FROM unnest(%(record_ids)s::uuid[], %(space_ids)s::integer[],
                 %(versions)s::bigint[], %(claims)s::timestamptz[])
          AS listed(record_id, space_id, version, claimed_until)),
-locked AS (
+locked AS MATERIALIZED (
   SELECT copied.record_id, copied.space_id,
          copied.version = given.version AND %(told)s::boolean AS told
     FROM prism_memory_vectorcopy AS copied
@@ -195,6 +202,7 @@ locked AS (
      AND given.claimed_until = copied.claimed_until
    WHERE copied.tenant = %(tenant)s::text
      AND copied.index = %(index)s::text
+     AND copied.record_id = ANY(%(record_ids)s::uuid[])
    ORDER BY copied.record_id, copied.space_id
      FOR UPDATE OF copied)
 UPDATE prism_memory_vectorcopy AS copied
@@ -203,6 +211,7 @@ UPDATE prism_memory_vectorcopy AS copied
   FROM locked
  WHERE copied.tenant = %(tenant)s::text
    AND copied.index = %(index)s::text
+   AND copied.record_id = ANY(%(record_ids)s::uuid[])
    AND copied.record_id = locked.record_id
    AND copied.space_id = locked.space_id;
 
@@ -213,25 +222,30 @@ DELETE FROM prism_memory_vectorcopy AS copied
               %(versions)s::bigint[]) AS given(record_id, space_id, version)
  WHERE copied.tenant = %(tenant)s::text
    AND copied.index = %(index)s::text
+   AND copied.record_id = ANY(%(record_ids)s::uuid[])
    AND copied.record_id = given.record_id
    AND copied.space_id = given.space_id
    AND copied.version = given.version
-   AND copied.state = 'gone';
+   AND coalesce(copied.state = 'gone', FALSE);
 
 -- name: has_copies_to_tell
-SELECT EXISTS (
-         SELECT FROM prism_memory_vectorcopy AS copied
+-- Ordered as the partial indexes are: an EXISTS might read all of the tenant's.
+SELECT coalesce((
+         SELECT TRUE FROM prism_memory_vectorcopy AS copied
           WHERE copied.tenant = %(tenant)s::text
             AND copied.space_id = %(space_id)s::integer
             AND copied.index = %(index)s::text
             AND copied.state = 'wanted'
-            AND coalesce(copied.claimed_until <= clock_timestamp(), TRUE))
-    OR EXISTS (
-         SELECT FROM prism_memory_vectorcopy AS copied
+            AND coalesce(copied.claimed_until <= clock_timestamp(), TRUE)
+          ORDER BY copied.scope_id, copied.record_id
+          LIMIT 1), (
+         SELECT TRUE FROM prism_memory_vectorcopy AS copied
           WHERE copied.tenant = %(tenant)s::text
             AND copied.index = %(index)s::text
             AND copied.state = 'gone'
-            AND coalesce(copied.claimed_until <= clock_timestamp(), TRUE)) AS waiting;
+            AND coalesce(copied.claimed_until <= clock_timestamp(), TRUE)
+          ORDER BY copied.space_id, copied.record_id
+          LIMIT 1), FALSE) AS waiting;
 
 -- name: count_copies
 -- By index and state; one tenant's.

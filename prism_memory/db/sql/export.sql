@@ -5,7 +5,12 @@
 -- Facts of one scope, or what is none, by why an export leaves them out; null: it does
 -- not.
 SELECT CASE
-         WHEN record.kind <> ALL(%(kinds)s::text[]) THEN 'other_kind'
+         WHEN record.kind <> ALL(%(kinds)s::text[])
+              OR (record.kind = 'chunk' AND NOT EXISTS (
+                    SELECT FROM prism_memory_source AS source
+                     WHERE source.tenant = record.tenant
+                       AND source.id = record.source_id
+                       AND source.kind = 'document')) THEN 'other_kind'
          WHEN EXISTS (SELECT FROM prism_memory_tombstone AS stone
                        WHERE stone.tenant = record.tenant
                          AND stone.target_ref = 'record:' || record.id::text

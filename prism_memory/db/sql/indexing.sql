@@ -526,17 +526,18 @@ SELECT count(*) AS records
  WHERE record.tenant = %(tenant)s::text AND record.retired_at IS NULL;
 
 -- name: behind
--- What one space answers with and another does not.
+-- What one space answers with and another does not. Looked up one by one by the key:
+-- before the tables are analyzed, a join may read all of a tenant's for each.
 SELECT count(*) AS behind
   FROM prism_memory_embedding AS present
  WHERE present.tenant = %(tenant)s::text
    AND present.space_id = %(space_id)s::integer
    AND present.vector IS NOT NULL
-   AND NOT EXISTS (SELECT FROM prism_memory_embedding AS other
-                    WHERE other.tenant = %(tenant)s::text
-                      AND other.record_id = present.record_id
-                      AND other.space_id = %(other_id)s::integer
-                      AND other.vector IS NOT NULL);
+   AND (SELECT other.vector IS NOT NULL
+          FROM prism_memory_embedding AS other
+         WHERE other.tenant = %(tenant)s::text
+           AND other.record_id = present.record_id
+           AND other.space_id = %(other_id)s::integer) IS NOT TRUE;
 
 -- name: set_state
 UPDATE prism_memory_embeddingspace

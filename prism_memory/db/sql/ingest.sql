@@ -40,7 +40,7 @@ SELECT record.id, record.key, record.ordinal, record.line_start, record.line_end
    AND (record.ordinal IS NOT NULL OR record.key = ANY(%(keys)s::text[]))
  ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
           record.partition COLLATE "C", record.key COLLATE "C"
-   FOR NO KEY UPDATE;
+   {lock};
 
 -- name: taken_out
 -- Refs that a person, or retention, took out of memory for good.
@@ -56,23 +56,30 @@ SELECT DISTINCT stone.target_ref
 INSERT INTO prism_memory_record
        (id, tenant, scope_id, kind, tier, namespace, partition, key, text, lexical_text,
         embed_text, language, sha256, uses, metadata, trust, writer, consent_source,
-        consent_scope, gate, gate_reason, gate_markers, generation, source_id, ordinal,
+        consent_scope, visible, granted_at, gate, gate_reason, gate_markers, generation, source_id, ordinal,
         line_start, line_end, offset_start, offset_end, created_at, version)
 SELECT given.id, %(tenant)s::text, %(scope_id)s::uuid, 'chunk', '', '', '', given.key,
        given.text, given.lexical_text, given.embed_text, given.language, given.sha256, 1,
-       given.metadata, given.trust, given.writer, '', '', given.gate, given.gate_reason,
+       given.metadata, given.trust, given.writer, coalesce(given.consent_source, ''),
+       coalesce(given.consent_scope, ''), given.visible,
+       CASE WHEN given.visible
+            THEN coalesce(given.granted_at, %(at)s::timestamptz) END,
+       given.gate, given.gate_reason,
        given.gate_markers, %(generation)s::integer, %(source_id)s::uuid, given.ordinal,
        given.line_start, given.line_end, given.offset_start, given.offset_end,
        %(at)s::timestamptz, 1
   FROM unnest(%(ids)s::uuid[], %(keys)s::text[], %(texts)s::text[],
               %(lexical_texts)s::text[], %(embed_texts)s::text[], %(languages)s::text[],
               %(sha256s)s::bytea[], %(metadatas)s::jsonb[], %(trusts)s::text[],
-              %(writers)s::text[], %(gates)s::text[], %(gate_reasons)s::text[],
+              %(writers)s::text[], %(consent_sources)s::text[],
+              %(consent_scopes)s::text[], %(visibles)s::boolean[],
+              %(granted_ats)s::timestamptz[], %(gates)s::text[],
+              %(gate_reasons)s::text[],
               %(gate_markers)s::jsonb[], %(ordinals)s::integer[],
               %(line_starts)s::integer[], %(line_ends)s::integer[],
               %(offset_starts)s::integer[], %(offset_ends)s::integer[])
        AS given(id, key, text, lexical_text, embed_text, language, sha256, metadata,
-                trust, writer, gate, gate_reason, gate_markers, ordinal, line_start,
+                trust, writer, consent_source, consent_scope, visible, granted_at, gate, gate_reason, gate_markers, ordinal, line_start,
                 line_end, offset_start, offset_end)
  ORDER BY given.ordinal;
 
@@ -167,6 +174,14 @@ UPDATE prism_memory_source AS source
        chunks = %(chunks)s::integer, chunker = %(chunker)s::text,
        language = %(language)s::text, metadata = %(metadata)s::jsonb,
        ingestion = %(ingestion)s::text, error = '', ingested_at = %(at)s::timestamptz
+ WHERE source.tenant = %(tenant)s::text AND source.id = %(source_id)s::uuid;
+
+-- name: grow_document
+-- What it was made of is not known, so the next ingest looks at all of it.
+UPDATE prism_memory_source AS source
+   SET chunks = source.chunks + %(chunks)s::integer, ingested_at = %(at)s::timestamptz,
+       ingestion = CASE WHEN %(waits)s::boolean THEN 'pending'
+                        ELSE source.ingestion END
  WHERE source.tenant = %(tenant)s::text AND source.id = %(source_id)s::uuid;
 
 -- name: own_records

@@ -1,5 +1,5 @@
 -- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in, but
--- {visible} of access.sql.
+-- {visible} of access.sql and what the filter narrows.
 
 -- name: foreign
 -- Whether a chunk in sight has no vector of a space, nor waits for one. Nearly always
@@ -11,6 +11,7 @@ SELECT EXISTS (
                   AND record.scope_id = ANY(%(scope_ids)s::uuid[])
                   AND record.kind = 'chunk'
                   AND record.retired_at IS NULL
+                  AND {narrowing}
                   AND NOT EXISTS (
                         SELECT FROM prism_memory_embedding AS own
                          WHERE own.tenant = record.tenant

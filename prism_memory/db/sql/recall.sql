@@ -139,14 +139,19 @@ near AS MATERIALIZED (
 near AS MATERIALIZED (
   SELECT compared.record_id, 1 - compared.distance AS score
     FROM (SELECT record_id FROM unnest(%(named)s::uuid[]) AS one(record_id)
-          UNION
-          SELECT copied.record_id
-            FROM prism_memory_vectorcopy AS copied
-           WHERE copied.tenant = %(tenant)s::text
-             AND copied.space_id = {space_id}
-             AND copied.index = %(index)s::text
-             AND copied.state = 'wanted'
-             AND copied.scope_id = ANY(%(scope_ids)s::uuid[])) AS given
+          UNION ALL
+          SELECT wanted.record_id
+            FROM scopes
+           CROSS JOIN LATERAL (
+                 SELECT copied.record_id
+                   FROM prism_memory_vectorcopy AS copied
+                  WHERE copied.tenant = %(tenant)s::text
+                    AND copied.space_id = {space_id}
+                    AND copied.index = %(index)s::text
+                    AND copied.state = 'wanted'
+                    AND copied.scope_id = scopes.id
+                 OFFSET 0) AS wanted
+           WHERE NOT wanted.record_id = ANY(%(named)s::uuid[])) AS given
    CROSS JOIN LATERAL (
          SELECT embedding.record_id,
                 embedding.vector <=> (SELECT vector FROM asked) AS distance
@@ -155,8 +160,8 @@ near AS MATERIALIZED (
             AND embedding.space_id = {space_id}
             AND embedding.record_id = given.record_id
             AND coalesce(embedding.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
-            AND embedding.vector IS NOT NULL
-         OFFSET 0) AS compared)
+         OFFSET 0) AS compared
+   WHERE compared.distance IS NOT NULL)
 
 -- name: copied
 -- How many vectors were compared; null where the external index was never told all of

@@ -61,6 +61,7 @@ UPDATE prism_memory_vectorcopy AS copied
          ORDER BY known.record_id, known.space_id, known.index
            FOR UPDATE) AS theirs
  WHERE copied.tenant = %(tenant)s::text
+   AND copied.record_id = ANY(%(record_ids)s::uuid[])
    AND copied.record_id = theirs.record_id
    AND copied.space_id = theirs.space_id
    AND copied.index = theirs.index;

@@ -13,6 +13,13 @@ SELECT record.id, record.scope_id, record.kind, record.namespace, record.partiti
    AND record.key = given.key
  WHERE record.tenant = %(tenant)s::text;
 
+-- name: find_documents
+SELECT source.id, source.scope_id, source.key
+  FROM unnest(%(scope_ids)s::uuid[], %(keys)s::text[]) AS given(scope_id, key)
+  JOIN prism_memory_source AS source
+    ON source.scope_id = given.scope_id AND source.key = given.key
+ WHERE source.tenant = %(tenant)s::text AND source.kind = 'document';
+
 -- name: complete
 -- What a record has that no entry gives. ``late`` ones stay out of sight for now.
 UPDATE prism_memory_record AS record
