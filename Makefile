@@ -32,7 +32,7 @@ serve: $(STAMP)  ## The example site with a worker and beat; PORT=8000, Ctrl-C s
 test: $(STAMP) browser  ## Lint, import contracts, types, and the tests with branch coverage
 	@$(BIN)/python -m example_project.embedded run --name test -- $(BIN)/nox
 
-soak: $(STAMP)  ## The property tests alone, on twenty times as many examples
+soak: $(STAMP)  ## Killed workers and servers, and properties on twenty times the examples
 	@$(BIN)/python -m example_project.embedded run --name test -- $(BIN)/nox -s soak
 
 browser: $(STAMP)  ## Chromium for the browser tests, by apt where that is allowed

@@ -49,9 +49,12 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """The properties alone, each on many more examples: for a night."""
+    """Faults of real processes, and the properties on many more examples: a night.
+
+    ``nox -s soak -- -m soak`` has the faults alone.
+    """
     session.env["PRISM_SOAK"] = os.environ.get("PRISM_SOAK", "20")
-    slow = ["-m", "hypothesis", "--timeout", "7200"]
+    slow = ["-m", "soak or hypothesis", "--timeout", "7200"]
     session.run("python", "-m", "pytest", *PARALLEL, *slow, *session.posargs)
 
 

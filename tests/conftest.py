@@ -24,6 +24,15 @@ settings.register_profile("tests", deadline=None, max_examples=examples(100))
 settings.load_profile("tests")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave what is for ``make soak`` to it."""
+    if "PRISM_SOAK" in os.environ:
+        return
+    for item in items:
+        if item.get_closest_marker("soak"):
+            item.add_marker(pytest.mark.skip(reason="for make soak"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _services() -> Iterator[None]:
     """Have the test servers for the run; the last run to end stops them."""

@@ -135,6 +135,8 @@ FAULTS = {
     "ABORT": lambda _v, _i, _text: _raise(Aborted()),
     "MISCONFIGURED": lambda _v, _i, _text: _raise(Misconfigured("No model file.")),
     "INTERRUPT": lambda _v, _i, _text: _raise(KeyboardInterrupt()),
+    "HANG": lambda _v, _i, _text: time.sleep(3_600),
+    "FEW": lambda v, _i, _text: v[1:],
     "UNFORESEEN": lambda _v, _i, text: _raise(Unforeseen(text)),
 }
 

@@ -6,8 +6,11 @@ its own on the broker that all test runs share.
 
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 
+from tests.files import storages
 from tests.settings import *  # noqa: F403
 
 CELERY_TASK_ALWAYS_EAGER = bool(os.environ.get("PRISM_TEST_EAGER"))
@@ -27,5 +30,9 @@ PRISM_MEMORY = {
     "CLAIM_SECONDS": int(os.environ.get("PRISM_TEST_CLAIM", "5")),
     "RETRY_SECONDS": 1,
     "SWEEP_SECONDS": 5,
+    "RUN_SILENT_SECONDS": 5,
     "QUEUE": os.environ.get("PRISM_TEST_QUEUE", ""),
+    **json.loads(os.environ.get("PRISM_TEST_SETTINGS", "{}")),
 }
+if "PRISM_TEST_FILES" in os.environ:
+    STORAGES = storages(Path(os.environ["PRISM_TEST_FILES"]))

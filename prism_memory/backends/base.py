@@ -226,13 +226,17 @@ def embed_batch(
     return [unit_vector(vector, label, embedder.dimensions) for vector in vectors]
 
 
-_OUTAGES: list[type[Exception]] = [OSError]
+class ProviderHung(ProviderUnavailable):
+    """A backend was called off: it held its caller until the time was over."""
 
 
-def count_as_outage(kind: type[Exception]) -> None:
+_CALLED_OFF: list[type[Exception]] = []
+
+
+def count_as_hung(kind: type[Exception]) -> None:
     """Let an error that ends a call from outside count as no answer."""
-    if kind not in _OUTAGES:
-        _OUTAGES.append(kind)
+    if kind not in _CALLED_OFF:
+        _CALLED_OFF.append(kind)
 
 
 @contextmanager
@@ -250,7 +254,10 @@ def provider_errors(backend: object) -> Iterator[None]:
         yield
     except PrismMemoryError:
         raise
-    except tuple(_OUTAGES) as error:
+    except tuple(_CALLED_OFF) as error:
+        message = f"{backend!r} did not answer ({type(error).__name__})."
+        raise ProviderHung(message) from error
+    except OSError as error:
         message = f"{backend!r} did not answer ({type(error).__name__})."
         raise ProviderUnavailable(message) from error
     except Exception as error:

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Final
 
 from prism_memory import signals
+from prism_memory.backends import ProviderHung
 from prism_memory.errors import (
     Aborted,
     DeadlineExceeded,
@@ -212,7 +213,9 @@ def _embed_or_say_why(
         _embed(embed, claimed, outcome)
     except ProviderUnavailable as error:
         outcome.outage = str(error)
-        outcome.rest = partial(Returned, error=str(error), blamed=False)
+        # As of one that kills its worker: the next time each is tried alone.
+        hung = isinstance(error, ProviderHung)
+        outcome.rest = partial(Returned, error=str(error), blamed=hung)
     except (Aborted, DeadlineExceeded):
         raise
     except PrismMemoryError as error:

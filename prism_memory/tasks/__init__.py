@@ -102,8 +102,8 @@ def connect() -> None:
         on_resolving_wanted, dispatch_uid="prism_memory.on_resolving_wanted"
     )
     trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
-    # A backend that hangs is one that did not answer, and no text's fault.
-    backends.count_as_outage(SoftTimeLimitExceeded)
+    # A backend that hangs is one that did not answer.
+    backends.count_as_hung(SoftTimeLimitExceeded)
     connect_observing()
     checks.register(check_broker)
     os.register_at_fork(after_in_child=sender.reset)

@@ -12,6 +12,7 @@ from django.core.files.storage import FileSystemStorage
 from prism_memory.governance import exports
 from prism_memory.memory import Memory
 from prism_memory.types import ExportState
+from tests.files import storages as storages
 
 BROKEN: dict[str, Any] = {}
 
@@ -25,16 +26,6 @@ class Faulty(FileSystemStorage):
         if BROKEN["saves"] == BROKEN["at"]:
             raise BROKEN["error"]
         return name
-
-
-def storages(folder: Path, backend: str = "") -> dict[str, Any]:
-    """Return a setting STORAGES whose default lies in a folder."""
-    path = backend or "django.core.files.storage.FileSystemStorage"
-    static = "django.contrib.staticfiles.storage.StaticFilesStorage"
-    return {
-        "default": {"BACKEND": path, "OPTIONS": {"location": str(folder)}},
-        "staticfiles": {"BACKEND": static},
-    }
 
 
 def run_export(memory: Memory, **given: Any) -> ExportState:
