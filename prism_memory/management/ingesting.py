@@ -71,7 +71,11 @@ class Writing:
                 document.text,
                 uri=f"{self.uri_prefix}{name}" if self.uri_prefix else "",
                 chunker=CHUNKERS[self.chunker or BY_FORM[document.form]](),
-                metadata={**document.metadata, FILE: name},
+                # Not its pages: each chunk bears a copy, and would change with them.
+                metadata={
+                    **{n: v for n, v in document.metadata.items() if n != "pages"},
+                    FILE: name,
+                },
                 language=self.language,
             )
             if self.is_trial:
