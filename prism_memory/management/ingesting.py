@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from prism_memory.errors import LimitExceeded
+from prism_memory.errors import Conflict, LimitExceeded
 from prism_memory.ingest.chunking import (
     Chunker,
     MarkdownChunker,
@@ -40,6 +40,9 @@ BY_FORM: Final = {"markdown": "markdown", "text": "text"}
 FILE: Final = "file"
 """In the metadata of a source: the name of the file. It marks what a run may retire."""
 
+VOLATILE: Final = frozenset({"pages"})
+"""What is not kept of a file: each chunk bears a copy, and would change with it."""
+
 COUNTS: Final = ("added", "kept", "moved", "restored", "retired", "withheld")
 
 
@@ -52,6 +55,7 @@ class Writing:
         uri_prefix: Put before a file's name to make the address of its source; it has
             none when empty.
         key_prefix: As the key has it before the name.
+        restores: A retired source comes back with its file.
         is_trial: Nothing is kept of what is written.
     """
 
@@ -60,27 +64,38 @@ class Writing:
     chunker: str | None = None
     uri_prefix: str = ""
     language: str | None = None
+    restores: bool = False
     is_trial: bool = False
 
     def __call__(self, key: str, document: Document) -> Ingested:
-        """Store a document."""
-        name = key.removeprefix(self.key_prefix)
+        """Store a document.
+
+        Raises:
+            Conflict: Its source is retired, and shall not come back; or it is a stream.
+        """
         with self._trial():
-            done = self.memory.sources.ingest(
-                key,
-                document.text,
-                uri=f"{self.uri_prefix}{name}" if self.uri_prefix else "",
-                chunker=CHUNKERS[self.chunker or BY_FORM[document.form]](),
-                # Not its pages: each chunk bears a copy, and would change with them.
-                metadata={
-                    **{n: v for n, v in document.metadata.items() if n != "pages"},
-                    FILE: name,
-                },
-                language=self.language,
-            )
+            try:
+                done = self._ingest(key, document)
+            except Conflict:
+                if not self.restores:
+                    raise
+                self.memory.sources.restore(key, reason="its file is there")
+                done = self._ingest(key, document)
             if self.is_trial:
                 transaction.set_rollback(True, using=self.memory.using)
         return done
+
+    def _ingest(self, key: str, document: Document) -> Ingested:
+        name = key.removeprefix(self.key_prefix)
+        known = {n: v for n, v in document.metadata.items() if n not in VOLATILE}
+        return self.memory.sources.ingest(
+            key,
+            document.text,
+            uri=f"{self.uri_prefix}{name}" if self.uri_prefix else "",
+            chunker=CHUNKERS[self.chunker or BY_FORM[document.form]](),
+            metadata={**known, FILE: name},
+            language=self.language,
+        )
 
     def _trial(self) -> Any:
         if not self.is_trial:

@@ -75,6 +75,12 @@ exit codes:
             " which are gone. Of folders alone.",
         )
         parser.add_argument(
+            "--restore",
+            action="store_true",
+            help="Bring back retired sources whose files are there; else such a file is"
+            " refused.",
+        )
+        parser.add_argument(
             "--wait",
             action="store_true",
             help="Embed in this process too, instead of leaving it to a worker.",
@@ -244,5 +250,6 @@ def _writing(options: dict[str, Any]) -> ingesting.Writing:
         options["chunker"],
         options["uri_prefix"],
         options["language"],
+        restores=options["restore"],
         is_trial=options["dry_run"],
     )
