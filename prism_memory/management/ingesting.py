@@ -55,6 +55,7 @@ class Writing:
         uri_prefix: Put before a file's name to make the address of its source; it has
             none when empty.
         key_prefix: As the key has it before the name.
+        of_files: What is written came from files, and is known by them again.
         restores: A retired source comes back with its file.
         is_trial: Nothing is kept of what is written.
     """
@@ -64,6 +65,7 @@ class Writing:
     chunker: str | None = None
     uri_prefix: str = ""
     language: str | None = None
+    of_files: bool = True
     restores: bool = False
     is_trial: bool = False
 
@@ -93,7 +95,7 @@ class Writing:
             document.text,
             uri=f"{self.uri_prefix}{name}" if self.uri_prefix else "",
             chunker=CHUNKERS[self.chunker or BY_FORM[document.form]](),
-            metadata={**known, FILE: name},
+            metadata=known | ({FILE: name} if self.of_files else {}),
             language=self.language,
         )
 

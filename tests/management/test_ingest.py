@@ -135,8 +135,9 @@ def test_prune_of_an_empty_folder_is_refused(run, folder, tmp_path):
 def test_standard_input_is_a_document_of_the_key(run, monkeypatch):
     given = io.TextIOWrapper(io.BytesIO(b"<h1>Tea</h1><p>Green."))
     monkeypatch.setattr(sys, "stdin", given)
-    done = run("prism_memory_ingest", "-", "--key=tea", "--format=html", *WHERE)
+    done = run("prism_memory_ingest", "-", "--key=docs/tea", "--format=html", *WHERE)
     assert (done.code, sources(), texts()) == (0, ["docs/tea"], ["# Tea"])
+    assert "file" not in Source.objects.get().metadata
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def _add_scope(parser: CommandParser) -> None:
     )
     parser.add_argument("--writer", required=True, help="Who wrote them.")
     parser.add_argument("--key-prefix", default="", help="Put before each key.")
-    parser.add_argument("--key", help="The key of standard input.")
+    parser.add_argument("--key", help="The whole key of standard input.")
     parser.add_argument(
         "--uri-prefix", default="", help="Put before a file's name: its address."
     )
@@ -250,6 +250,7 @@ def _writing(options: dict[str, Any]) -> ingesting.Writing:
         options["chunker"],
         options["uri_prefix"],
         options["language"],
+        of_files=options["paths"] != [STDIN],
         restores=options["restore"],
         is_trial=options["dry_run"],
     )
