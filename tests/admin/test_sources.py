@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -18,7 +20,7 @@ pytestmark = pytest.mark.django_db
 TEXT = "# Tea\n\nTea is <b>green</b>.\n\n# Milk\n\nMilk is white.\n"
 
 
-def ingest(text: str = TEXT, key: str = "handbook", **given: object) -> Source:
+def ingest(text: str = TEXT, key: str = "handbook", **given: Any) -> Source:
     memory = make_memory(origin=Origin(Trust.DOCUMENT, "docs"))
     memory.sources.ingest(key, text, **given)
     return Source.objects.get(key=key)
@@ -32,7 +34,7 @@ def test_the_page_shows_state_and_chunks_in_order_with_citations(root: Client) -
     assert "Tea is &lt;b&gt;green" in page
     assert "<dt>Title</dt><dd>The handbook</dd>" in page
     assert "<dt>File</dt><dd>handbook.md</dd>" in page
-    assert "pending" in page
+    assert "Pending" in page
     assert "1 to 3" in page
 
 

@@ -100,7 +100,7 @@ def test_retired_restored_and_deleted_with_a_reason(alice: Caller) -> None:
     assert alice.get(f"memories/{chunk_id}").status_code == 200
     refused(put(alice), 409, "conflict")
     assert act(alice, "restore").json()["chunks"] == 2
-    assert len(alice.recalls("tea", kinds=["chunk"])) == 1
+    assert len(alice.recalls("tea", kinds=["chunk"])) == 2
     gone = alice.request("DELETE", f"source?key={quote(KEY)}").json()
     validator("DeletedSourceOutput").validate(gone)
     assert (gone["found"], gone["deleted"]) == (True, 2)
