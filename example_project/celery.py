@@ -26,6 +26,6 @@ def ensure_services(**_signal: object) -> None:
 @app.on_after_finalize.connect
 def schedule_upkeep(sender: Celery, **_signal: object) -> None:
     """Give beat the app's periodic tasks, once Django's models can be imported."""
-    from prism_memory.tasks import beat_schedule
+    from prism_memory import beat_schedule
 
     sender.conf.beat_schedule = {**sender.conf.beat_schedule, **beat_schedule()}

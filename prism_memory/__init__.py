@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "DocumentStore": "prism_memory.rag",
     "Memory": "prism_memory.memory",
+    "AccessGrant": "prism_memory.types",
     "Actor": "prism_memory.types",
+    "Authorization": "prism_memory.types",
     "Consent": "prism_memory.types",
     "DeepRecalled": "prism_memory.types",
     "Entry": "prism_memory.types",
@@ -39,9 +42,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "AccessGrant",
     "Actor",
+    "Authorization",
     "Consent",
     "DeepRecalled",
+    "DocumentStore",
     "Entry",
     "Explanation",
     "Grade",
@@ -62,6 +68,7 @@ __all__ = [
     "Tier",
     "Trust",
     "__version__",
+    "beat_schedule",
     "register_deletion_handler",
     "revoked_ids_absent",
 ]
@@ -69,8 +76,11 @@ __all__ = [
 if TYPE_CHECKING:
     from prism_memory.lifecycle.propagation import register_deletion_handler
     from prism_memory.memory import Memory
+    from prism_memory.rag import DocumentStore
     from prism_memory.types import (
+        AccessGrant,
         Actor,
+        Authorization,
         Consent,
         DeepRecalled,
         Entry,
@@ -93,6 +103,20 @@ if TYPE_CHECKING:
         Trust,
         revoked_ids_absent,
     )
+
+
+def beat_schedule() -> dict[str, dict[str, Any]]:
+    """Return what Celery's beat should run, to be merged into the host's own schedule.
+
+    Call it once Django is set up, as from the app's ``on_after_finalize``.
+
+    Raises:
+        ImportError: Celery is not installed.
+    """
+    schedule: dict[str, dict[str, Any]] = import_module(
+        "prism_memory.tasks"
+    ).beat_schedule()
+    return schedule
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name

@@ -18,16 +18,21 @@ from django.utils import timezone
 from psycopg import sql
 
 from prism_memory.conf import settings
+from prism_memory.db import queries
 from prism_memory.db.expressions import NamedCondition
 from prism_memory.db.filters import Compiled
-from prism_memory.db.queries import named
+from prism_memory.db.queries import composed, named
 from prism_memory.errors import Invalid, Misconfigured, NotVisible, ScopeDenied
 from prism_memory.models import Record
 from prism_memory.types import (
+    Authorization,
+    DenialReason,
     Kind,
+    Open,
     ReadMode,
     Scope,
     Tier,
+    check_authorization,
     check_bool,
     check_choice,
     check_part,
@@ -52,6 +57,7 @@ BOOLEANS: Final = (
     "include_superseded",
     "include_quarantined",
     "include_retired",
+    "include_restricted",
 )
 
 
@@ -72,6 +78,10 @@ class Reader:
         include_superseded: Do not judge validity, unless ``as_of`` asks for it.
         include_quarantined: See also what the gate holds back.
         include_retired: See also what left search: for histories, never for recall.
+        include_restricted: See restricted documents whoever may read them: for who
+            governs, never for recall.
+        authorization: As whom restricted documents are read; none of them is seen when
+            None. Its tenant is the scope's.
         tags: See what has one of these: its ``tags`` in the metadata, a list or a text.
         shared_with: See only what a grant in force shares with this thread.
         where: Conditions on the metadata.
@@ -81,6 +91,7 @@ class Reader:
         Invalid: An unknown mode, kind or tier, a name that cannot be stored, an id that
             is none, a naive time, a wish that is no bool, or a single value where a
             collection is meant.
+        ScopeDenied: The authorization is of another tenant.
     """
 
     scope: Scope
@@ -93,6 +104,8 @@ class Reader:
     include_superseded: bool = False
     include_quarantined: bool = False
     include_retired: bool = False
+    include_restricted: bool = False
+    authorization: Authorization | None = None
     kinds: Collection[Kind] | None = None
     tiers: Collection[Tier] | None = None
     namespaces: Collection[str] | None = None
@@ -119,6 +132,7 @@ class Reader:
         if self.partition is not None:
             check_text(self.partition, "partition")
         check_part(self.shared_with, Scope, "shared_with")
+        check_authorization(self.authorization, self.scope)
 
     def _check_scopes(self) -> None:
         if self.scopes is None:
@@ -144,12 +158,38 @@ class Reader:
                 raise Invalid(message, field="at")
             object.__setattr__(self, name, moment)
 
-    def condition(self) -> sql.Composable:
-        """Return the rule as SQL over the row called ``record``."""
-        rule = sql.SQL(_rule(tuple(self.narrowed_by)))
+    def condition(self, *, guarded: bool = False) -> sql.Composable:
+        """Return the rule as SQL over the row called ``record``.
+
+        Args:
+            guarded: See ``documents``.
+        """
+        documents = self.documents(guarded=guarded)
+        rule = sql.SQL(_rule(tuple(self.narrowed_by), documents))
         if not self.where.comparisons:
             return rule
         return sql.SQL("{}\nAND {}").format(rule, self.where.text)
+
+    @property
+    def is_unauthorized(self) -> bool:
+        """Whether they see nothing of any restricted document."""
+        return self.authorization is None and not self.include_restricted
+
+    def documents(self, *, guarded: bool = False) -> tuple[str, ...]:
+        """Return which parts of the rule say what documents they may read.
+
+        Args:
+            guarded: Take it that the tenant restricts none, where the reader is
+                unauthorized: if it does, nothing is seen, and whoever asks so must ask
+                again (``restricts``).
+        """
+        if self.include_restricted:
+            return ("everything",)
+        if self.authorization is None:
+            return ("guarded" if guarded else "unrestricted",)
+        if self.authorization.open is Open.ALLOW:
+            return ("authorized",)
+        return ("authorized", "granted_alone")
 
     @property
     def narrowed_by(self) -> list[str]:
@@ -169,7 +209,8 @@ class Reader:
     @property
     def is_narrowed(self) -> bool:
         """Whether more than the scope decides which of its records are in sight."""
-        return self.strict or self.where.comparisons > 0 or bool(self.narrowed_by)
+        few = self.strict or self.authorization is not None
+        return few or self.where.comparisons > 0 or bool(self.narrowed_by)
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of the rule's parameters."""
@@ -194,12 +235,13 @@ class Reader:
             "partition": self.partition,
             "ids": self.ids,
             **child_parameters(scope=self.shared_with),
+            **granted_to(authorization=self.authorization),
             **self.where.parameters,
         }
 
 
 @lru_cache(maxsize=128)
-def _rule(narrowed_by: tuple[str, ...]) -> str:
+def _rule(narrowed_by: tuple[str, ...], documents: tuple[str, ...]) -> str:
     """Return the rule with only the clauses that are asked for.
 
     One that lets everything through would be parsed with every statement too.
@@ -207,7 +249,7 @@ def _rule(narrowed_by: tuple[str, ...]) -> str:
     texts = named("access")
     rule = (
         sql.SQL(texts["visible"])
-        .format(placed=placed(), unwithheld=unwithheld())
+        .format(placed=placed(), unwithheld=_unwithheld(documents))
         .as_string(None)
     )
     return "\nAND ".join([rule, *(texts[name] for name in narrowed_by)])
@@ -257,9 +299,103 @@ def placed() -> sql.SQL:
     return sql.SQL(named("access")["placed"])
 
 
-def unwithheld() -> sql.SQL:
-    """Return what a row called ``record`` says of itself: a part of the rule."""
-    return sql.SQL(named("access")["unwithheld"])
+def source_placed(*, reader: Reader) -> sql.SQL:
+    """Return whether a reader may know of a row called ``source``, as SQL.
+
+    By the reader's scopes and by what they may read; by their parameters.
+    """
+    placed = sql.SQL(named("access")["source_placed"])
+    both = sql.SQL("{} AND {}").format(placed, readable(reader=reader))
+    return sql.SQL(both.as_string(None))
+
+
+def unwithheld(*, reader: Reader, guarded: bool = False) -> sql.SQL:
+    """Return what a row called ``record`` says of itself: a part of the rule.
+
+    Args:
+        guarded: See ``Reader.documents``.
+    """
+    return _unwithheld(reader.documents(guarded=guarded))
+
+
+def restricts() -> sql.SQL:
+    """Return whether the reader's tenant restricts any document, as SQL."""
+    return sql.SQL(named("access")["restricts"])
+
+
+@lru_cache(maxsize=8)
+def _unwithheld(documents: tuple[str, ...]) -> sql.SQL:
+    text = sql.SQL(named("access")["unwithheld"])
+    return sql.SQL(text.format(accessible=_accessible(documents)).as_string(None))
+
+
+@lru_cache(maxsize=8)
+def _accessible(documents: tuple[str, ...]) -> sql.SQL:
+    texts = named("access")
+    names = ("drawn", "granted", "restricts")
+    parts = {name: sql.SQL(texts[name]) for name in names}
+    chosen = (sql.SQL(texts[name]).format(**parts) for name in documents)
+    return sql.SQL(sql.SQL("\nAND ").join(chosen).as_string(None))
+
+
+def denied_sources(
+    *, using: str, reader: Reader, ids: Collection[uuid.UUID]
+) -> dict[uuid.UUID, DenialReason]:
+    """Return the sources for which some records are withheld from a reader, and why.
+
+    Those that they draw upon, however far, and that are closed to the reader; none for
+    one who governs. Whether the records are in sight otherwise is not asked. One query.
+    """
+    if reader.include_restricted or not ids:
+        return {}
+    texts = named("access")
+    parts = {n: sql.SQL(texts[n]) for n in ("granted", "granted_once", "drawn")}
+    statement = composed("access", "denied", **parts)
+    given = {
+        "tenant": reader.scope.tenant,
+        "record_ids": list(ids),
+        **granted_to(authorization=reader.authorization),
+    }
+    return {
+        row["id"]: DenialReason.VERSION_MISMATCH
+        if row["granted_once"]
+        else DenialReason.NO_GRANT
+        for row in queries.fetch(using, statement, given)
+    }
+
+
+def readable(*, reader: Reader) -> sql.SQL:
+    """Return whether a reader may know of a row called ``source``, as SQL.
+
+    For lists of documents, by the reader's parameters. Whether it is of the reader's
+    scopes is not asked.
+    """
+    texts = named("access")
+    parts = [
+        sql.SQL(texts[f"source_{name}"]).format(granted=granted())
+        for name in reader.documents()
+    ]
+    return sql.SQL(sql.SQL(" AND ").join(parts).as_string(None))
+
+
+def granted() -> sql.SQL:
+    """Return whether a grant lets somebody read a row called ``source``, as SQL.
+
+    Its parameters are those of ``granted_to``.
+    """
+    return sql.SQL(named("access")["granted"])
+
+
+def granted_to(*, authorization: Authorization | None) -> dict[str, Any]:
+    """Return the values of the parameters of ``granted``; nobody's for None."""
+    if authorization is None:
+        return {"reads_as": [], "reads_in": [], "reads_version": None}
+    groups = list(authorization.groups)
+    return {
+        "reads_as": [authorization.principal, *("" for _ in groups)],
+        "reads_in": ["", *groups],
+        "reads_version": authorization.access_version,
+    }
 
 
 def held() -> sql.SQL:

@@ -18,13 +18,14 @@ class PrismMemoryConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from prism_memory import checks
+        from prism_memory import checks, metrics
         from prism_memory.db import tenancy
 
         checks.register()
         connection_created.connect(
             tenancy.install, dispatch_uid="prism_memory.on_connection_created"
         )
+        metrics.connect()
         if find_spec("celery"):
             from prism_memory import tasks
 

@@ -20,6 +20,7 @@ DELETIONS: Final = (
     "memory.erase_page",
     "retention.apply",
     "retention.sweep",
+    "source.delete",
 )
 """Actions whose events tell how many records went, and so account for those that are
 missed later. Each bears the moment and the actor of the tombstones."""

@@ -20,6 +20,12 @@ NAMESPACE: Final = "PRISM_MEMORY"
 ENTITY_RESOLVERS: Final = ("exact", "vectors", "off")
 """What ``ENTITY_RESOLVER`` may be beside a dotted path."""
 
+TOKEN_CHARACTERS: Final = 16
+"""A ``METRICS_TOKEN`` that is shorter opens nothing."""
+
+VECTOR_INDEXES: Final = ("pgvector", "exact", "none", "numpy")
+"""What ``VECTOR_INDEX`` may be beside an index of a host's own."""
+
 T = TypeVar("T")
 
 
@@ -85,6 +91,13 @@ class Settings:
     )
     EMBEDDER = Setting(
         "default", help="Alias of the embedder that records are written and asked with."
+    )
+    EMBEDDER_CHANGED = Setting(
+        "refuse",
+        help="Where the settings name another embedder than that of the stored vectors:"
+        " refuse to recall and to write; text: recall by words alone and say so;"
+        " rebuild: likewise, while workers build the vectors anew and switch to them.",
+        choices=("refuse", "text", "rebuild"),
     )
     EMBED_TIMEOUT_SECONDS = Setting(
         30.0, help="Longest wait for one embedding call.", minimum=0.1, maximum=600
@@ -183,6 +196,13 @@ class Settings:
         "",
         help="Dotted path of f(reason, ids, hold), told inside the transaction what may"
         " no longer be used, before anything is deleted.",
+    )
+
+    ON_DENIAL: Setting[str] = Setting(
+        "",
+        help="Dotted path of f(denial), told by a recall of each document that it had"
+        " found and that its reader may not read any more; one that raises fails the"
+        " recall.",
     )
 
     INTEGRITY_KEYS: Setting[dict[str, str]] = Setting(
@@ -328,6 +348,13 @@ class Settings:
     LIST_ROWS = Setting(
         100, help="Rows of one page of a list.", minimum=1, maximum=200, limit=True
     )
+    SOURCE_ROWS = Setting(
+        50,
+        help="Rows of one page of the sources.",
+        minimum=1,
+        maximum=200,
+        limit=True,
+    )
     REBUILD_ROWS = Setting(
         32, help="Records of one page of a rebuild.", minimum=1, maximum=128, limit=True
     )
@@ -459,6 +486,18 @@ class Settings:
         minimum=0,
         maximum=1_000_000,
     )
+    VECTOR_INDEX: Setting[str | dict[str, Any]] = Setting(
+        "pgvector",
+        help="Where the nearest vectors are looked for: pgvector; exact (no index);"
+        " none (by words alone, nothing is embedded); numpy (tests); or an external"
+        " index, {'BACKEND': path, 'OPTIONS': {}}.",
+    )
+    VECTOR_INDEX_SECONDS = Setting(
+        2.0,
+        help="Longest wait for an external index; then PostgreSQL answers alone.",
+        minimum=0.05,
+        maximum=60,
+    )
     HNSW_MAX_SCAN_TUPLES = Setting(
         40_000,
         help="Tuples an index scan visits before recall falls back to an exact scan.",
@@ -482,6 +521,48 @@ class Settings:
     )
     QUEUE: Setting[str] = Setting(
         "", help="Celery queue of this app's tasks; empty: the project's default."
+    )
+    QUEUES: Setting[dict[str, str]] = Setting(
+        {}, help="Queues of single tasks by name: {'rebuild': 'slow'}; others: QUEUE."
+    )
+    PRIORITIES: Setting[dict[str, int]] = Setting(
+        {},
+        help="Message priorities of single tasks by name, 0 to 9 as the broker reads"
+        " them (Redis: 0 is first; RabbitMQ: 9 is).",
+    )
+    SLICE_SECONDS = Setting(
+        30,
+        help="Longest time a task works for one tenant before others have a turn.",
+        minimum=1,
+        maximum=3_600,
+    )
+    TASK_SECONDS = Setting(
+        300,
+        help="Soft time limit of a task; it must be well over SLICE_SECONDS.",
+        minimum=5,
+        maximum=86_400,
+    )
+    TASK_SECONDS_OF: Setting[dict[str, int]] = Setting(
+        {"seal": 3_600}, help="Soft time limits of single tasks by name."
+    )
+    TASK_GRACE_SECONDS = Setting(
+        60,
+        help="Time between a task's soft limit and the end of its process.",
+        minimum=1,
+        maximum=3_600,
+    )
+    RUN_SILENT_SECONDS = Setting(
+        300,
+        help="Without a sign of life for so long a run has lost its worker, and the"
+        " next sweep has another go on with it.",
+        minimum=5,
+        maximum=86_400,
+    )
+    RUN_ATTEMPTS = Setting(
+        8,
+        help="Failures in a row before a run waits for a person to retry it.",
+        minimum=1,
+        maximum=100,
     )
     TRACES = Setting(
         "off",
@@ -578,6 +659,7 @@ class Limits:
     filter_terms: int
     recall_ids: int
     list_rows: int
+    source_rows: int
     rebuild_rows: int
     rebuild_milliseconds: int
     export_rows: int

@@ -15,8 +15,9 @@ from prism_memory import backends, indexing, recall
 from prism_memory.conf import settings
 from prism_memory.errors import EmbedderMismatch, Invalid
 from prism_memory.recall import Asker, Providers, Question, Request, VectorLeg
-from prism_memory.recall.choosing import still_visible
+from prism_memory.recall.candidates import external_of
 from prism_memory.recall.clock import Clock
+from prism_memory.recall.denials import Gate
 from prism_memory.recall.measuring import measured
 from prism_memory.recall.options import (
     alias,
@@ -70,14 +71,19 @@ class Recalling:
         self, query: str, top_k: int | None, options: Mapping[str, Any]
     ) -> Recalled:
         """Answer one question; see ``Memory.recall``."""
-        return self._answer(request(self.asker, query, top_k, options))
+        return self.answer(request(self.asker, query, top_k, options))
 
-    def _answer(self, asked: Request, **told: int) -> Recalled:
+    def answer(self, asked: Request, **told: int) -> Recalled:
         """Answer, and tell who listens.
 
         Args:
             told: Of how it was asked, beside the options.
         """
+        found = self.found(asked)
+        return replace(found, trace_id=self.announce(asked, found, **told))
+
+    def found(self, asked: Request) -> Recalled:
+        """Answer, and leave it to the caller to ``announce`` what comes of it."""
         with measured(self.using, asked.reader.scope.tenant) as told_of:
             found = self._with_providers(
                 lambda providers: recall.recall(
@@ -90,7 +96,7 @@ class Recalling:
                 asked,
             )
             told_of(found)
-        return replace(found, trace_id=self._announce(asked, found, **told))
+        return found
 
     def deep_recall(
         self,
@@ -123,7 +129,7 @@ class Recalling:
             }
             kept = {**options, **WITHOUT_USE, **each}  # whatever is usual there
             one = request(self.asker, text, top_k, kept)
-            return self._masked(self._answer(one, deep_pass=next(counted)))
+            return self._masked(self.answer(one, deep_pass=next(counted)))
 
         found = recall.deep(
             question.text,
@@ -172,13 +178,17 @@ class Recalling:
 
     def _still(self, asked: Request, hits: Sequence[Hit]) -> set[uuid.UUID]:
         """Return the ids of the hits that are in sight now, as they are. One query."""
-        versions = {str(hit.id): hit.version for hit in hits}
-        found = still_visible(self.using, asked.reader, versions, asked.shared)
+        gate = Gate(self.using, asked.reader, asked.shared)
+        try:
+            found = gate.kept({str(hit.id): {"version": hit.version} for hit in hits})
+        finally:
+            gate.tell()
         return {*map(uuid.UUID, found)}
 
-    def _announce(
+    def announce(
         self, asked: Request, found: Recalled, **told: int
     ) -> uuid.UUID | None:
+        """Tell who listens of an answer; return the id of the trace that is kept."""
         return recall.announce(
             using=self.using,
             reader=asked.reader,
@@ -195,7 +205,7 @@ class Recalling:
 
         That is what is strengthened, once, however many passes found it.
         """
-        return self._announce(
+        return self.announce(
             asked,
             Recalled(found.hits, degraded=found.degraded),
             deep_passes=found.iterations,
@@ -212,9 +222,11 @@ class Recalling:
         return ask(self._providers(asked, fresh=True))
 
     def _providers(self, asked: Request, *, fresh: bool = False) -> Providers:
-        helpers: dict[str, Any] = {}
-        if settings.EMBEDDERS:
+        helpers: dict[str, Any] = {"without_vectors": settings.VECTOR_INDEX == "none"}
+        if backends.are_vectors_used():
             helpers |= self._space(fresh=fresh)
+        if asked.vector is not None:
+            helpers["embed"] = partial(given_vector, asked.vector, helpers.get("leg"))
         if asked.question.is_varied and asked.transformer:
             transformer = backends.get_transformer(asked.transformer)
             helpers["transformer"] = backends.CheckedTransformer(transformer)
@@ -228,12 +240,21 @@ class Recalling:
 
     def _space(self, *, fresh: bool) -> dict[str, Any]:
         """Return where to look, and what embeds for it: the one goes by the other."""
-        space = indexing.known_space(using=self.using, alias=self.embedder, fresh=fresh)
+        try:
+            space = indexing.known_space(
+                using=self.using, alias=self.embedder, fresh=fresh
+            )
+        except EmbedderMismatch:
+            if not fresh or settings.EMBEDDER_CHANGED == "refuse":
+                raise  # one that is remembered may just have been switched
+            return {"lost": recall.CHANGED}
         if space is None:
             embedder = backends.get_embedder(self.embedder)
             return {"embed": partial(embed_queries, embedder)}
+        external = external_of(tenant=self.asker.scope.tenant, space_id=space.id)
+        width = space.identity.dimensions
         return {
-            "leg": VectorLeg(space.id, space.identity.dimensions, space.indexed),
+            "leg": VectorLeg(space.id, width, space.indexed, external=external),
             "embed": partial(embed_queries, indexing.embedder_of(space)),
         }
 
@@ -271,6 +292,24 @@ def grading(alias: str, clock: Clock) -> recall.Grading:
         )
 
     return grade
+
+
+def given_vector(
+    vector: Vector,
+    leg: VectorLeg | None,
+    texts: Sequence[str],
+    timeout_seconds: float | None,
+) -> Sequence[Vector]:
+    """Return the vector that a caller made of a question, for ``embed_queries``.
+
+    Raises:
+        EmbedderMismatch: It is not of the width of the space that is looked in.
+    """
+    del texts, timeout_seconds  # it is made already
+    if leg is not None and len(vector) != leg.dimensions:
+        message = f"The vector has {len(vector)} dimensions, not {leg.dimensions}."
+        raise EmbedderMismatch(message, field="vector")
+    return [vector]
 
 
 def embed_queries(

@@ -34,16 +34,19 @@ invalidated = Signal()
 transaction, once the tombstones stand and before any body goes: a receiver that raises
 keeps everything as it was, and one that writes elsewhere must bear a roll back."""
 
+access_denied = Signal()
+"""A source was withheld from a reader who had found it. Arguments: ``using``,
+``denial`` (a ``types.Denial``), ``reason`` (its own). Sent by the read itself, once for
+each source, also where the read fails."""
+
 integrity_broken = Signal()
 """Records were withheld from a reader, as their signatures are not theirs. Arguments:
 ``using``, ``tenant``, ``states`` (by record id, an ``integrity.State``). Sent by the
 read itself."""
 
-erasure_wanted = Signal()
-"""An erasure waits for a worker. Arguments: ``using``, ``tenant``, ``run_id``."""
-
-export_wanted = Signal()
-"""A scope is to be exported. Arguments: ``using``, ``tenant``, ``run_id``."""
+run_wanted = Signal()
+"""A run waits for a worker. Arguments: ``using``, ``tenant``, ``kind``, ``run_id``,
+``ticket`` (what ``runs.take_up`` asks for)."""
 
 resolving_wanted = Signal()
 """Names of entities wait to be compared. Arguments: ``using``, ``tenant``."""
@@ -63,3 +66,6 @@ run_ended = Signal()
 task_ended = Signal()
 """A background task of this app ended. Arguments: ``task`` (its name), ``state``
 (``success`` or ``failure``), ``seconds``."""
+
+request_refused = Signal()
+"""The HTTP API refused a request. Arguments: ``code`` (of the error), ``status``."""

@@ -17,7 +17,7 @@ from prism_memory.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from prism_memory.types import Role, Vector
+from prism_memory.types import EmbedderIdentity, Role, Vector
 
 DIMENSIONS = 64
 
@@ -52,12 +52,19 @@ class NotingEmbedder(HashEmbedder):
         path: Where.
         pause_seconds: How long an answer takes.
         processes: Answer only when so many processes have called.
+        name: Of the model.
     """
 
     def __init__(
-        self, *, path: str, pause_seconds: float = 0, processes: int = 1
+        self,
+        *,
+        path: str,
+        pause_seconds: float = 0,
+        processes: int = 1,
+        name: str = "fnv1a",
     ) -> None:
         super().__init__(dimensions=DIMENSIONS, for_tests=True)
+        self.identity = EmbedderIdentity("hashing", name, DIMENSIONS)
         self.calls = Calls(path)
         self.pause_seconds = pause_seconds
         self.processes = processes

@@ -17,11 +17,14 @@ from prism_memory.models import (
     LegalHold,
     ManifestBlock,
     Mention,
+    Reading,
     Record,
     RetentionPolicy,
     Review,
     ShareGrant,
     ShareGrantItem,
+    Source,
+    SourceAccess,
 )
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import Scope
@@ -44,6 +47,7 @@ def make_governed(record: Record) -> None:
     )
     RetentionPolicy.objects.create(name="a year", max_age_days=365, **given)
     make_share(record)
+    make_access(record)
     ErasureReceipt.objects.create(
         level="owner",
         target_ref=f"scope:{record.scope_id}",
@@ -54,7 +58,19 @@ def make_governed(record: Record) -> None:
     )
     make_seal(record.tenant)
     make_block(record)
+    Reading.objects.create(tenant=record.tenant, hour=NOON, at=NOON)
     make_claim(record)
+
+
+def make_access(record: Record) -> SourceAccess:
+    """Grant a source of the tenant's to Ada, a new one where there is none."""
+    own = {"tenant": record.tenant}
+    source = Source.objects.filter(**own).first() or Source.objects.create(
+        scope=record.scope, key="granted", trust="document", **own
+    )
+    return SourceAccess.objects.create(
+        tenant=record.tenant, source=source, principal="ada"
+    )
 
 
 def make_claim(record: Record) -> Fact:

@@ -458,6 +458,37 @@ def test_the_database_says_nothing_of_an_embedder_that_is_not_there(
         assert not of_database()
 
 
+@pytest.mark.django_db
+def test_another_embedder_is_a_warning_where_words_answer_alone() -> None:
+    """B487."""
+    remember_one(wait=True)
+    with configured(EMBEDDERS=hashing(96), EMBEDDER_CHANGED="text"):
+        (message,) = of_database()
+    assert ids([message]) == ["W035"]
+
+
+@pytest.mark.django_db
+def test_vectors_whose_entry_is_gone_are_named() -> None:
+    """B480: those of a space that was switched to."""
+    remember_one(wait=True)
+    EmbeddingSpace.objects.update(backend="next")
+    with configured(EMBEDDERS=hashing(64)):
+        assert not of_database()  # the alias's own has become the same embedder
+    with configured(EMBEDDERS={"default": {"BACKEND": "nowhere.Embedder"}}):
+        (message,) = of_database()
+    assert ids([message]) == ["E033"]
+    assert "EMBEDDERS['next']" in message.msg
+
+
+@pytest.mark.django_db
+def test_another_way_of_situating_is_named() -> None:
+    """B486: it is a part of what an index is."""
+    remember_one(wait=True)
+    with configured(SITUATE="off"):
+        (message,) = of_database()
+    assert ids([message]) == ["W034"]
+
+
 def indexed_space() -> indexing.Space:
     own: dict[str, Any] = {"using": "default", "alias": "default"}
     identity = backends.get_embedder().identity
@@ -605,3 +636,35 @@ def test_a_storage_of_exports_that_is_not_there_is_reported(
     settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "EXPORT_STORAGE": alias}
     found = checks.check_settings()
     assert {message.id for message in found} == ids
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ("pgvector", []),
+        ("exact", []),
+        ("none", []),
+        ("numpy", ["W083"]),
+        ("faiss", ["E080"]),
+        ({"OPTIONS": {}}, ["E081"]),
+        ({"BACKEND": "nowhere.Index"}, ["E081"]),
+        ({"BACKEND": HASHING}, ["E081"]),
+        ({"BACKEND": "tests.indexes.WatchedIndex"}, []),
+        (
+            {
+                "BACKEND": "tests.indexes.WatchedIndex",
+                "OPTIONS": {"label": "x" * 257},
+            },
+            ["E082"],
+        ),
+        (7, []),
+    ],
+    ids=str,
+)
+def test_an_index_of_vectors_is_one_that_can_be_made(
+    chosen: Any, told: list[str]
+) -> None:
+    """B481."""
+    with configured(VECTOR_INDEX=chosen):
+        assert ids(checks.check_vector_index()) == told
+        assert ids(checks.check_settings()) == (["E003"] if chosen == 7 else [])

@@ -54,6 +54,7 @@ def reader(
         mode=ReadMode.EXACT,
         strict=access.strictness(),
         at=at,
+        include_restricted=True,
         ids=ids,
     )
 

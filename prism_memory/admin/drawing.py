@@ -91,14 +91,14 @@ def draw(
     rows = list(sheet.rows(bands))
     height = sheet.below
     inner = [
-        _tag("title", escape(words.title), id=f"{prefix}-title"),
-        _tag("desc", escape(words.description), id=f"{prefix}-desc"),
-        _tag("defs", "".join(sheet.patterns())),
+        tag("title", escape(words.title), id=f"{prefix}-title"),
+        tag("desc", escape(words.description), id=f"{prefix}-desc"),
+        tag("defs", "".join(sheet.patterns())),
         *sheet.axis(height),
         *rows,
         *sheet.present(now, height, words.now),
     ]
-    return _tag(
+    return tag(
         "svg",
         "".join(inner),
         viewBox=f"0 0 {width} {height:g}",
@@ -129,7 +129,7 @@ class Sheet:
     def patterns(self) -> Iterator[str]:
         """Return what bars are filled with."""
         for name, inner in PATTERNS.items():
-            yield _tag(
+            yield tag(
                 "pattern",
                 inner,
                 id=f"{self.prefix}-{name}",
@@ -144,17 +144,17 @@ class Sheet:
         last = float("-inf")
         for moment, label in ticks(self.scale.start, self.scale.end, most):
             x = self.scale.at(moment)
-            yield _line("pm-tick", x, AXIS, height)
+            yield line_at("pm-tick", x, AXIS, height)
             room = len(label) * LETTER
             if x >= last and x + room <= self.width:
-                yield _text("pm-axis", x, AXIS - 8, label)
+                yield text_at("pm-axis", x, AXIS - 8, label)
                 last = x + room + GAP
 
     def rows(self, bands: Sequence[Band]) -> Iterator[str]:
         """Return headings and bands, each below the one before."""
         for claim, versions in groupby(bands, key=lambda band: band.claim):
             self.below += LINE
-            yield _text("pm-claim", MARGIN, self.below - 4, self._cut(claim))
+            yield text_at("pm-claim", MARGIN, self.below - 4, self._cut(claim))
             for band in versions:
                 yield from self._band(band)
             self.below += GAP
@@ -165,7 +165,7 @@ class Sheet:
             captions = [" · ".join(captions)]
         for caption in captions:
             self.below += LINE
-            yield _text("pm-caption", MARGIN, self.below - 4, self._cut(caption))
+            yield text_at("pm-caption", MARGIN, self.below - 4, self._cut(caption))
         yield from self._bar(band, self.below + SLACK)
         self.below += SLACK + BAR + GAP
 
@@ -178,17 +178,17 @@ class Sheet:
             left = min(left, self.scale.right)
         shape = _shape(left, right, top, is_open=band.valid_to is None)
         held = "" if band.is_held else " pm-past"
-        yield _tag("path", d=shape, class_=f"pm-bar pm-bar-{band.status}{held}")
+        yield tag("path", d=shape, class_=f"pm-bar pm-bar-{band.status}{held}")
         if band.status in PATTERNS:
             fill = f"url(#{self.prefix}-{band.status})"
-            yield _tag("path", d=shape, fill=fill, class_=f"pm-fill{held}")
+            yield tag("path", d=shape, fill=fill, class_=f"pm-fill{held}")
 
     def present(self, now: dt.datetime, height: float, label: str) -> Iterator[str]:
         """Return the line of the present."""
         x = self.scale.at(now)
-        yield _line("pm-now", x, AXIS, height)
+        yield line_at("pm-now", x, AXIS, height)
         room = len(label) * LETTER
-        yield _text("pm-now-label", min(x + 3, self.width - room), height - 3, label)
+        yield text_at("pm-now-label", min(x + 3, self.width - room), height - 3, label)
 
     def _cut(self, text: str) -> str:
         most = int((self.width - 2 * MARGIN) / LETTER)
@@ -205,8 +205,8 @@ def _shape(left: float, right: float, top: float, *, is_open: bool) -> str:
     )
 
 
-def _line(kind: str, x: float, top: float, low: float) -> str:
-    return _tag(
+def line_at(kind: str, x: float, top: float, low: float) -> str:
+    return tag(
         "line",
         x1=f"{x:.1f}",
         x2=f"{x:.1f}",
@@ -216,11 +216,11 @@ def _line(kind: str, x: float, top: float, low: float) -> str:
     )
 
 
-def _text(kind: str, x: float, y: float, words: str) -> str:
-    return _tag("text", escape(words), x=f"{x:.1f}", y=f"{y:g}", class_=kind)
+def text_at(kind: str, x: float, y: float, words: str) -> str:
+    return tag("text", escape(words), x=f"{x:.1f}", y=f"{y:g}", class_=kind)
 
 
-def _tag(name: str, inner: str = "", **attributes: str) -> str:
+def tag(name: str, inner: str = "", **attributes: str) -> str:
     """Return an element; ``inner`` is markup, attributes are escaped."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'

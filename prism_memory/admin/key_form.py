@@ -58,6 +58,16 @@ class KeyForm(forms.Form):
         initial=TrustClass.AGENT,
         help_text=_("Trust class of what is written with it; no request changes it."),
     )
+    principal = ExactNameField(
+        label=_("Principal"),
+        help_text=_("As whom it reads restricted documents. Empty: it reads none."),
+    )
+    groups = forms.CharField(
+        label=_("Groups"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("The principal's, one on each line; 32 at most."),
+    )
     expires_at = LocalTimeField(
         label=_("Expires"), help_text=_("Empty: never. In the site's time zone.")
     )
@@ -76,6 +86,8 @@ class KeyForm(forms.Form):
                 permissions=[Permission(name) for name in given["permissions"]],
                 trust=Trust(given["trust"]),
                 expires_at=given["expires_at"],
+                principal=given["principal"],
+                groups=[name for name in given["groups"].splitlines() if name.strip()],
                 at=timezone.now(),
             )
         except PrismMemoryError as error:

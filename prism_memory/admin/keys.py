@@ -170,6 +170,8 @@ class KeysAdmin(ReadOnlyAdmin):
             (_("Thread"), shown(row.thread) or NOTHING),
             (_("Permissions"), self.allowed(row)),
             (_("Trust of what it writes"), self.trusted(row)),
+            (_("Principal"), shown(row.principal) or NOTHING),
+            (_("Groups"), shown(", ".join(row.groups)) or NOTHING),
             (_("Id"), links.code(row.id)),
         ]
         life = [

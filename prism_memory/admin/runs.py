@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any, Final
+from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext_lazy as _
 
+from prism_memory import runs
 from prism_memory.admin import links
 from prism_memory.admin.badges import NOTHING, Tone, badges, moment
 from prism_memory.admin.characters import shown
@@ -21,12 +22,11 @@ from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.keyset import Order
 from prism_memory.admin.parts import Section, Tool
 from prism_memory.admin.refs import looked_up
+from prism_memory.admin.running import act_tools, cancel_view, retry_view
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.governance.erasure.state import KIND
 from prism_memory.models import ErasureReceipt, Run, RunState
-
-SILENT_AFTER: Final = dt.timedelta(minutes=10)
 
 TONES: dict[str, Tone] = {
     RunState.RUNNING: "warn",
@@ -65,14 +65,13 @@ class RunsAdmin(TenantAdmin):
     @admin.display(description=_("State"))
     def states(self, row: Run) -> object:
         state: list[tuple[Any, Tone]] = [(row.get_state_display(), TONES[row.state])]
-        silent = timezone.now() - row.heartbeat_at > SILENT_AFTER
-        if row.state == RunState.RUNNING and silent:
+        if runs.is_silent(row, timezone.now()):
             state.append((_("no sign of life"), "bad"))
         return badges(state)
 
     @admin.display(description=_("Progress"))
     def progress(self, row: Run) -> object:
-        return progress(row.counts)
+        return progress(row)
 
     @admin.display(description=_("Started"))
     def started(self, row: Run) -> object:
@@ -93,8 +92,10 @@ class RunsAdmin(TenantAdmin):
             (_("Kind"), shown(row.kind)),
             (_("Target"), looked_up(row.tenant, row.target) if row.target else ""),
             (_("State"), self.states(row)),
-            (_("Progress"), progress(row.counts)),
+            (_("Progress"), progress(row)),
+            (_("Pace"), _pace(row)),
             (_("Error"), shown(row.error)),
+            (_("Failures in a row"), row.attempts),
             *_receipt(row),
             (_("By"), shown(row.actor)),
             (_("Id"), links.code(row.id)),
@@ -103,17 +104,30 @@ class RunsAdmin(TenantAdmin):
             (_("Started"), moment(row.started_at)),
             (_("Last sign of life"), moment(row.heartbeat_at)),
             (_("Ended"), moment(row.finished_at)),
+            (_("Is tried again"), moment(row.next_try_at)),
             (_("Took"), self.took(row)),
         ]
         sections = [Section(_("Run"), what), Section(_("Times"), times)]
         return [*sections, *run_sections(row)]
 
     def row_tools(self, request: HttpRequest, row: Run) -> list[Tool]:
-        return run_tools(request, row)
+        return [*act_tools(request, row), *run_tools(request, row)]
 
     def more_urls(self) -> list[URLPattern]:
         address = "<path:object_id>/delete-export/"
-        return [self.route(address, self.delete_export_view, "delete_export")]
+        return [
+            self.route(address, self.delete_export_view, "delete_export"),
+            self.route("<path:object_id>/cancel/", self.cancel_view, "cancel"),
+            self.route("<path:object_id>/retry/", self.retry_view, "retry"),
+        ]
+
+    def cancel_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then cancel a run."""
+        return cancel_view(self, request, self.object_or_404(request, object_id))
+
+    def retry_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then let a run go on."""
+        return retry_view(self, request, self.object_or_404(request, object_id))
 
     def delete_export_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then remove the files of an export."""
@@ -130,21 +144,27 @@ def _receipt(row: Run) -> list[tuple[object, object]]:
     return [(_("Receipt"), link)]
 
 
-def progress(counts: dict[str, Any]) -> object:
-    """Return the counts of a run, with a bar where done and total are known."""
-    if not counts:
+def progress(row: Run) -> object:
+    """Return the counts of a run, with a bar where it is known what there is to do."""
+    if not row.counts:
         return NOTHING
-    done, total = counts.get("done"), counts.get("total")
+    done, total = runs.done_and_total(row)
     bar: object = ""
-    if isinstance(done, int) and isinstance(total, int) and total > 0:
+    if total:
         bar = format_html(
-            '<progress max="{}" value="{}" aria-label="{}"></progress> ',
+            '<progress max="{}" value="{}" aria-label="{}"></progress> {} % ',
             total,
             done,
             _("done"),
+            int(runs.percent(row) or 0),
         )
-    pairs = ((named(name), shown(counted(value))) for name, value in counts.items())
+    pairs = ((named(name), shown(counted(n))) for name, n in row.counts.items())
     return format_html("{}{}", bar, format_html_join("; ", "{}: {}", pairs))
+
+
+def _pace(row: Run) -> object:
+    pace = runs.per_second(row)
+    return _("%s a second") % f"{pace:,.1f}" if pace else NOTHING
 
 
 def duration(span: dt.timedelta) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -17,9 +18,10 @@ from prism_memory.admin import links
 from prism_memory.admin.badges import NOTHING, Tone, badge, moment, number
 from prism_memory.admin.characters import shown
 from prism_memory.admin.keyset import Order
-from prism_memory.admin.parts import Place, Section
+from prism_memory.admin.parts import Place, Section, Tool
 from prism_memory.admin.readonly import ReadOnlyAdmin, actor
 from prism_memory.admin.retry import retry
+from prism_memory.admin.switching import DEEDS, deed_view, space_tools
 from prism_memory.admin.tabs import tabs
 from prism_memory.admin.tenanted import chosen
 from prism_memory.admin.using import using
@@ -80,7 +82,25 @@ class SpacesAdmin(ReadOnlyAdmin):
     intro = _("The vectors of one embedder each. Queues show once a tenant is chosen.")
 
     def more_urls(self) -> list[URLPattern]:
-        return [self.route("<path:object_id>/retry/", self.retry_view, "retry")]
+        deeds = [
+            self.route(
+                f"<path:object_id>/{deed.name}/",
+                partial(self.deed, name=deed.name),
+                deed.name,
+            )
+            for deed in DEEDS
+        ]
+        return [
+            self.route("<path:object_id>/retry/", self.retry_view, "retry"),
+            *deeds,
+        ]
+
+    def row_tools(self, request: HttpRequest, row: EmbeddingSpace) -> list[Tool]:
+        return [*super().row_tools(request, row), *space_tools(request, row)]
+
+    def deed(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
+        """Switch to a space, build it again, or drop it."""
+        return deed_view(self, request, self.object_or_404(request, object_id), name)
 
     def place(self, request: HttpRequest) -> Place:
         place = chosen(request)
@@ -156,11 +176,13 @@ class SpacesAdmin(ReadOnlyAdmin):
         state = index_states([row])[row.id]
         pairs = [
             (_("Alias"), shown(row.alias)),
+            (_("Entry of EMBEDDERS"), shown(row.backend or row.alias)),
             (_("Provider"), shown(row.provider)),
             (_("Model"), shown(row.model)),
             (_("Dimensions"), number(row.dimensions)),
             (_("Metric"), row.metric),
             (_("State"), self.state(row)),
+            (_("Since"), moment(row.state_since)),
             (_("Made"), moment(row.created_at)),
         ]
         index = [

@@ -17,6 +17,7 @@ from prism_memory.models import (
     ErasureReceipt,
     Fact,
     LegalHold,
+    Reading,
     RecallTrace,
     Record,
     RetentionPolicy,
@@ -43,12 +44,13 @@ OF_TENANT: tuple[tuple[type[Model], object], ...] = (
     (RecallTrace, _("Recalls")),
     (RetentionPolicy, _("Retention")),
     (ErasureReceipt, _("Erasures")),
+    (Reading, _("Operations")),
     (Run, _("Runs")),
     (AuditEvent, _("Audit")),
     (AuditSeal, _("Seals")),
     (AccessKey, _("Access keys")),
 )
-OF_INSTALLATION = (Run, AuditEvent, AuditSeal)
+OF_INSTALLATION = (Reading, Run, AuditEvent, AuditSeal)
 
 
 def tabs(

@@ -109,6 +109,7 @@ def reviewer(
         include_superseded=True,
         include_retired=True,
         include_quarantined=gated,
+        include_restricted=True,
         ids=ids,
     )
 

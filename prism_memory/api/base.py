@@ -135,7 +135,10 @@ class ScopedView(PublicView):
         """
         grant = grant_of(request)
         return Memory(
-            scope_of(grant, request.headers), origin=grant.origin, actor=grant.actor
+            scope_of(grant, request.headers),
+            origin=grant.origin,
+            actor=grant.actor,
+            authorization=grant.authorization,
         )
 
     def query(self, request: Request) -> dict[str, Any]:

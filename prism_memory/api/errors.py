@@ -19,7 +19,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
-from prism_memory import errors
+from prism_memory import errors, signals
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +137,8 @@ def problem(
     field: str = "",
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """Return an error as ``application/problem+json``."""
+    """Return an error as ``application/problem+json``, and tell who counts them."""
+    signals.request_refused.send_robust(sender=Response, code=code, status=status)
     body = {
         "type": f"urn:prism-memory:error:{code}",
         "title": title(status),

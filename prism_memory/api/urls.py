@@ -56,7 +56,8 @@ from prism_memory.api.health.views import LiveView, ReadyView
 from prism_memory.api.holds.views import HoldsView, HoldView
 from prism_memory.api.limits.views import LimitsView
 from prism_memory.api.memories.views import ConsentView, MemoriesView, MemoryView
-from prism_memory.api.pending.views import PendingView
+from prism_memory.api.metrics.views import MetricsView
+from prism_memory.api.pending.views import FailedView, PendingView, RetryFailedView
 from prism_memory.api.recall.views import DeepRecallView, RecallView
 from prism_memory.api.retention.views import (
     PoliciesView,
@@ -65,6 +66,12 @@ from prism_memory.api.retention.views import (
     RunsView,
 )
 from prism_memory.api.reviews.views import DecideView, ReviewsView
+from prism_memory.api.runs.views import (
+    CancelRunView,
+    RetryRunView,
+    RunView,
+    TenantRunsView,
+)
 from prism_memory.api.shares.views import SharesView
 from prism_memory.api.sources.views import (
     RestoreSourceView,
@@ -185,6 +192,13 @@ urlpatterns = [
         name="export-part",
     ),
     path("pending", PendingView.as_view(), name="pending"),
+    path("pending/failed", FailedView.as_view(), name="pending-failed"),
+    path("pending/retry", RetryFailedView.as_view(), name="pending-retry"),
+    path("runs", TenantRunsView.as_view(), name="runs"),
+    path("runs/<str:run_id>", RunView.as_view(), name="run"),
+    path("runs/<str:run_id>/cancel", CancelRunView.as_view(), name="run-cancel"),
+    path("runs/<str:run_id>/retry", RetryRunView.as_view(), name="run-retry"),
+    path("metrics", MetricsView.as_view(), name="metrics"),
     path("limits", LimitsView.as_view(), name="limits"),
     path("health/live", LiveView.as_view(), name="health-live"),
     path("health/ready", ReadyView.as_view(), name="health-ready"),

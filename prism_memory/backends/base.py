@@ -226,6 +226,15 @@ def embed_batch(
     return [unit_vector(vector, label, embedder.dimensions) for vector in vectors]
 
 
+_OUTAGES: list[type[Exception]] = [OSError]
+
+
+def count_as_outage(kind: type[Exception]) -> None:
+    """Let an error that ends a call from outside count as no answer."""
+    if kind not in _OUTAGES:
+        _OUTAGES.append(kind)
+
+
 @contextmanager
 def provider_errors(backend: object) -> Iterator[None]:
     """Raise what a backend let through as an error of this app.
@@ -241,7 +250,7 @@ def provider_errors(backend: object) -> Iterator[None]:
         yield
     except PrismMemoryError:
         raise
-    except OSError as error:
+    except tuple(_OUTAGES) as error:
         message = f"{backend!r} did not answer ({type(error).__name__})."
         raise ProviderUnavailable(message) from error
     except Exception as error:

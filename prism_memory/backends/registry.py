@@ -15,6 +15,7 @@ from prism_memory.backends.graders import Grader
 from prism_memory.backends.judges import ConflictJudge
 from prism_memory.backends.reranking import Reranker
 from prism_memory.backends.transformers import QueryTransformer
+from prism_memory.backends.vector_index import VectorIndex
 from prism_memory.conf import NAMESPACE, settings
 from prism_memory.errors import Misconfigured
 
@@ -64,6 +65,9 @@ class Registry(Generic[B]):
     def _build(self, alias: str) -> B:
         where = f"{NAMESPACE}[{self._key!r}][{alias!r}]"
         path, options = self._described(alias, where)
+        return self._made_of(path, options, where)
+
+    def _made_of(self, path: str, options: Mapping[str, Any], where: str) -> B:
         try:
             backend = import_string(path)
         except ImportError as error:
@@ -133,11 +137,26 @@ def construct(backend: type[B], options: Mapping[str, Any], where: str) -> B:
         raise Misconfigured(message) from error
 
 
+NUMPY: Final = {"BACKEND": "prism_memory.backends.vector_numpy.NumpyVectors"}
+
+
+class Single(Registry[B]):
+    """Builds the one backend that a setting describes without an alias."""
+
+    def _build(self, alias: str) -> B:
+        entry = getattr(settings, alias)
+        where = f"{NAMESPACE}[{alias!r}]"
+        path, options = described(NUMPY if entry == "numpy" else entry, where)
+        return self._made_of(path, options, where)
+
+
 _embedders: Final = Registry("EMBEDDERS", Embedder)  # type: ignore[type-abstract]
 _rerankers: Final = Registry("RERANKERS", Reranker)  # type: ignore[type-abstract]
 _transformers: Final = Registry("TRANSFORMERS", QueryTransformer)  # type: ignore[type-abstract]
 _graders: Final = Registry("GRADERS", Grader)  # type: ignore[type-abstract]
 _judges: Final = Registry("CONFLICT_JUDGES", ConflictJudge)  # type: ignore[type-abstract]
+
+_indexes: Final = Single("VECTOR_INDEX", VectorIndex)  # type: ignore[type-abstract]
 
 
 def get_embedder(alias: str = "default") -> Embedder:
@@ -186,3 +205,21 @@ def get_judge(alias: str) -> ConflictJudge:
         Misconfigured: See ``get_embedder``.
     """
     return _judges.get(alias)
+
+
+def get_vector_index() -> VectorIndex | None:
+    """Return the external index of vectors, or None where PostgreSQL is asked alone.
+
+    The same object at each call.
+
+    Raises:
+        Misconfigured: See ``get_embedder``.
+    """
+    if settings.VECTOR_INDEX in ("pgvector", "exact", "none"):
+        return None
+    return _indexes.get("VECTOR_INDEX")
+
+
+def are_vectors_used() -> bool:
+    """Tell whether texts are embedded: there is an embedder, and a use for vectors."""
+    return bool(settings.EMBEDDERS) and settings.VECTOR_INDEX != "none"

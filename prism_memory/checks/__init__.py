@@ -10,6 +10,7 @@ from prism_memory.checks.of_providers import (
     check_embedders,
     check_providers,
     check_traces,
+    check_vector_index,
 )
 from prism_memory.checks.of_routing import check_routing
 from prism_memory.checks.of_settings import check_settings
@@ -22,6 +23,7 @@ __all__ = [
     "check_routing",
     "check_settings",
     "check_traces",
+    "check_vector_index",
     "register",
 ]
 
@@ -33,5 +35,6 @@ def register() -> None:
     checks.register(check_embedders)
     checks.register(check_providers)
     checks.register(check_traces)
+    checks.register(check_vector_index)
     checks.register(check_conflicts)
     checks.register(check_database, checks.Tags.database)

@@ -23,6 +23,7 @@ OLDEST_POSTGRESQL: Final = 15_00_00
 SCOPED: Final = {
     "prism_memory_scope": ("tenant", "owner", "agent", "thread"),
     "prism_memory_source": ("tenant", "scope_id"),
+    "prism_memory_sourceaccess": ("tenant",),
     "prism_memory_record": ("tenant", "scope_id"),
     "prism_memory_fact": ("tenant", "scope_id"),
     "prism_memory_factversion": ("tenant",),
@@ -33,9 +34,11 @@ SCOPED: Final = {
     "prism_memory_entitymerge": ("tenant", "scope_id"),
     "prism_memory_mention": ("tenant",),
     "prism_memory_embedding": ("tenant", "scope_id"),
+    "prism_memory_vectorcopy": ("tenant", "scope_id"),
     "prism_memory_lineageedge": ("tenant",),
     "prism_memory_tombstone": ("tenant", "scope_id"),
     "prism_memory_run": ("tenant",),
+    "prism_memory_reading": ("tenant",),
     "prism_memory_auditevent": ("tenant",),
     "prism_memory_auditseal": ("tenant",),
     "prism_memory_manifestblock": ("tenant",),
@@ -156,10 +159,28 @@ def space_messages(using: str) -> Iterator[checks.CheckMessage]:
         yield from backend_messages(alias, error)
         return
     except EmbedderMismatch as error:
-        yield checks.Error(str(error), id="prism_memory.E026")
+        yield changed_message(error)
         return
+    if space is not None and space.situate not in {"", settings.SITUATE}:
+        yield checks.Warning(
+            f"Texts were indexed with SITUATE {space.situate}; what is written now is"
+            f" indexed with {settings.SITUATE}.",
+            hint="Run prism_memory_index rebuild.",
+            id="prism_memory.W034",
+        )
     if space is not None and space.indexed:
         yield from index_messages(using, space)
+
+
+def changed_message(error: EmbedderMismatch) -> checks.CheckMessage:
+    """Tell of another embedder: an error where it is refused, else a warning (B487)."""
+    if settings.EMBEDDER_CHANGED == "refuse":
+        return checks.Error(str(error), id="prism_memory.E026")
+    return checks.Warning(
+        f"{error} Until then recall goes by words alone.",
+        hint="prism_memory_index rebuild --to names the new one.",
+        id="prism_memory.W035",
+    )
 
 
 def backend_messages(alias: str, error: Misconfigured) -> Iterator[checks.CheckMessage]:
@@ -170,7 +191,7 @@ def backend_messages(alias: str, error: Misconfigured) -> Iterator[checks.CheckM
             f"The vectors of {alias!r} are those of EMBEDDERS[{space.entry!r}], which"
             f" there is not. {error}",
             hint="Put the entry back, or give the alias's own the same embedder.",
-            id="prism_memory.E027",
+            id="prism_memory.E033",
         )
 
 

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any, Final
 
+from django.conf import settings as django_settings
 from django.core import checks
 
 from prism_memory import backends
 from prism_memory.backends.registry import Backend
-from prism_memory.conf import NAMESPACE, settings
+from prism_memory.conf import NAMESPACE, VECTOR_INDEXES, settings
 from prism_memory.errors import (
     Misconfigured,
 )
+from prism_memory.types import NAME_BYTES
 
 PROVIDERS: Final[tuple[tuple[str, str, Callable[[str], Backend]], ...]] = (
     ("RERANKERS", "RERANKER", backends.get_reranker),
@@ -81,6 +83,42 @@ def provider_messages(
             yield from get(name).check()
         except Misconfigured as error:
             yield checks.Error(str(error), id="prism_memory.E019")
+
+
+def check_vector_index(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Report an index of vectors that is none, or cannot be made (B481)."""
+    chosen: object = settings.VECTOR_INDEX
+    if isinstance(chosen, str) and chosen not in VECTOR_INDEXES:
+        return [
+            checks.Error(
+                f"{NAMESPACE}['VECTOR_INDEX'] must be one of"
+                f" {', '.join(VECTOR_INDEXES)}, or a dict with BACKEND.",
+                id="prism_memory.E080",
+            )
+        ]
+    if not isinstance(chosen, str | Mapping):
+        return []  # check_settings says so
+    try:
+        index = backends.get_vector_index()
+    except Misconfigured as error:
+        return [checks.Error(str(error), id="prism_memory.E081")]
+    return [] if index is None else [*index_messages(index)]
+
+
+def index_messages(index: backends.VectorIndex) -> Iterator[checks.CheckMessage]:
+    name: object = index.name
+    if not isinstance(name, str) or not 1 <= len(name.encode()) <= NAME_BYTES:
+        yield checks.Error(
+            f"The name of {NAMESPACE}['VECTOR_INDEX'] must be 1 to {NAME_BYTES} bytes.",
+            id="prism_memory.E082",
+        )
+    if settings.VECTOR_INDEX == "numpy" and not django_settings.DEBUG:
+        yield checks.Warning(
+            f"{NAMESPACE}['VECTOR_INDEX'] is numpy: it is gone with each process.",
+            hint="It is for tests.",
+            id="prism_memory.W083",
+        )
+    yield from index.check()
 
 
 def check_traces(**kwargs: Any) -> list[checks.CheckMessage]:

@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 from prism_memory.conf import (
     ENTITY_RESOLVERS,
     NAMESPACE,
+    TOKEN_CHARACTERS,
     Setting,
     Settings,
     settings,
@@ -37,6 +38,7 @@ IMPORTED: Final = (
     "ACCEPTANCE_POLICY",
     "ENTITY_RESOLVER",
     "ENTITY_JUDGE",
+    "ON_DENIAL",
     "ON_INVALIDATE",
     "API_RESOLVER",
     "GATE_CLASSIFIER",
@@ -58,6 +60,7 @@ def check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
         *unusable_keys(),
         *unknown_storage(),
         *unusable_rules(),
+        *short_token(),
     ]
 
 
@@ -85,6 +88,8 @@ def out_of_bounds() -> Iterator[checks.CheckMessage]:
     for setting in Settings.declared():
         value = getattr(settings, setting.name)
         low, high = setting.minimum, setting.maximum
+        if setting.name == "VECTOR_INDEX" and isinstance(value, Mapping):
+            continue  # check_vector_index looks at it
         if not of_its_type(value, setting):
             yield checks.Error(
                 f"{NAMESPACE}[{setting.name!r}] must be like {setting.default!r}.",
@@ -228,4 +233,14 @@ def unknown_storage() -> Iterator[checks.CheckMessage]:
             f"{NAMESPACE}['EXPORT_STORAGE'] names {alias!r}, which STORAGES lacks.",
             hint=f"There are {known}.",
             id="prism_memory.E060",
+        )
+
+
+def short_token() -> Iterator[checks.CheckMessage]:
+    token: object = settings.METRICS_TOKEN
+    if isinstance(token, str) and 0 < len(token) < TOKEN_CHARACTERS:
+        yield checks.Error(
+            f"{NAMESPACE}['METRICS_TOKEN'] is too short, so it opens nothing.",
+            hint=f"Take {TOKEN_CHARACTERS} characters or more, drawn at random.",
+            id="prism_memory.E090",
         )

@@ -99,7 +99,11 @@ def _supersede(writing: Writing, prepared: Prepared, target: uuid.UUID) -> bool:
     """
     # The words that it cites are out of sight from their first moment on.
     seeing = replace(
-        writing.reader, include_retired=True, include_quarantined=True, strict=False
+        writing.reader,
+        include_retired=True,
+        include_quarantined=True,
+        include_restricted=True,
+        strict=False,
     )
     try:
         done = supersede(

@@ -86,5 +86,11 @@ def _wait_no_more(using: str, new: Locked) -> None:
 
 def _is_in_sight(using: str, scope: Scope, new: Locked, at: dt.datetime) -> bool:
     """Tell whether readers get it: not where it is archived, or its evidence hidden."""
-    reader = Reader(scope=scope, mode=ReadMode.EXACT, at=at, include_superseded=True)
+    reader = Reader(
+        scope=scope,
+        mode=ReadMode.EXACT,
+        at=at,
+        include_superseded=True,
+        include_restricted=True,
+    )
     return access.visible(using=using, reader=reader).filter(id=new.fact.id).exists()

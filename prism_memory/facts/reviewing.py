@@ -69,6 +69,7 @@ def list_reviews(
         at=at,
         include_superseded=True,
         include_quarantined=True,
+        include_restricted=True,
     )
     order = f"reviews:{scope.id.hex}:{why or ''}"
     after_time, after = _after(cursor, order)

@@ -3,7 +3,7 @@
 from prism_memory.governance.events import Event, EventPage, list_events
 from prism_memory.governance.findings import Finding, Findings, Wrong
 from prism_memory.governance.heads import Head, head, read_heads
-from prism_memory.governance.pages import trails
+from prism_memory.governance.pages import trails, trails_beside
 from prism_memory.governance.prune import Pruned, prune, tell_again
 from prism_memory.governance.seals import Sealed, seal
 from prism_memory.governance.signing import Signed, sign_records
@@ -29,6 +29,7 @@ __all__ = [
     "sign_records",
     "tell_again",
     "trails",
+    "trails_beside",
     "verify",
     "vouch",
 ]

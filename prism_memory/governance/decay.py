@@ -41,6 +41,7 @@ from prism_memory.models.choices import GateState, RunState
 from prism_memory.types import NIL, Actor
 
 KIND: Final = "decay"
+TARGET: Final = "facts"
 BATCH: Final = 200
 """Facts that one transaction puts aside, and that one query looks at."""
 
@@ -141,17 +142,16 @@ def decay(
     at = timezone.now()
     try:
         run = runs.begin(
-            using=using, tenant=tenant, kind=KIND, target="facts", actor=actor, at=at
+            using=using, tenant=tenant, kind=KIND, target=TARGET, actor=actor, at=at
         )
-        ended = _scopes(Pass(using, run, actor, rules, at, end))
-    except runs.TakenOver:
-        return Decayed(tenant, "elsewhere")
-    except Conflict:
+        ended = fade_scopes(Pass(using, run, actor, rules, at, end))
+    except Conflict:  # another process began it, or took it up
         return Decayed(tenant, "elsewhere")
     return Decayed(tenant, ended, dict(run.counts))
 
 
-def _scopes(work: Pass) -> Ended:
+def fade_scopes(work: Pass) -> Ended:
+    """Look at scope after scope, until all are done or the time is over."""
     after = uuid.UUID(work.run.cursor.get("scope", str(NIL)))
     while (scope_id := _next_scope(work, after)) is not None:
         if work.is_late or not _scope(work, scope_id):

@@ -153,10 +153,12 @@ def left_out(
 ) -> dict[str, int]:
     """Return how many records of one scope are left out, by reason. Two queries."""
     found: Counter[str] = Counter()
-    statement = composed("export", "left_out", unwithheld=unwithheld())
     for facts in (False, True):
+        reader = sight.reader(scope, at, facts=facts)
+        withheld = unwithheld(reader=reader)
+        statement = composed("export", "left_out", unwithheld=withheld)
         given = {
-            **sight.reader(scope, at, facts=facts).parameters(),
+            **reader.parameters(),
             "strict": False,
             "include_retired": False,
             "consented": sight.strict,

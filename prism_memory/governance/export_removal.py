@@ -9,12 +9,12 @@ from typing import Final
 
 from django.db import transaction
 
-from prism_memory import models
+from prism_memory import models, runs
 from prism_memory.db.tenancy import acting_for, for_tenant
 from prism_memory.errors import NotVisible
 from prism_memory.governance import export_files as files
 from prism_memory.governance.export_state import KIND, Position, note, scope_of
-from prism_memory.governance.exports import SILENT_AFTER, find
+from prism_memory.governance.exports import find
 from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 from prism_memory.types import Actor, Scope
@@ -131,7 +131,7 @@ def remove_strays(*, using: str, tenants: Iterable[str], at: dt.datetime) -> int
         Misconfigured: The storage failed; what is left goes with the next try.
     """
     ended = (RunState.DONE, RunState.CANCELLED)
-    lately = (at - STRAYS_FOR, at - SILENT_AFTER)
+    lately = (at - STRAYS_FOR, runs.silent_since(at))
     removed = 0
     for tenant in tenants:
         rows = Run.objects.using(using).filter(tenant=tenant, kind=KIND)
@@ -168,5 +168,5 @@ def _delete(using: str, run: Run, actor: Actor, at: dt.datetime, reason: str) ->
 def _cancel(using: str, run: Run, at: dt.datetime) -> None:
     rows = Run.objects.using(using).filter(tenant=run.tenant, id=run.id)
     going = rows.filter(state__in=(RunState.RUNNING, RunState.FAILED))
-    going.update(state=RunState.CANCELLED, finished_at=at)
+    going.update(state=RunState.CANCELLED, finished_at=at, next_try_at=None)
     run.refresh_from_db(using=using)

@@ -58,6 +58,12 @@ class Exporting:
         strict = not self.options["include_unconsented"]
         self.sight = Sight(root.value, strict=strict, facts=True)
 
+    def expect_scopes(self) -> None:
+        """Note how many scopes there are, for who asks how far it is. One query."""
+        if "total" not in self.run.cursor:
+            rows = Scope.objects.using(self.using).below(self.sight.root)
+            runs.expect(self.run, using=self.using, total=rows.count(), at=self.now())
+
     def work(self, is_over: Callable[[], bool]) -> bool:
         """Write parts until all is written, or ``is_over`` says so; tell whether it is.
 

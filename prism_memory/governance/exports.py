@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import time
 import uuid
-from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from django.core.files import File
 from django.db import transaction
 from django.utils import timezone
 
-from prism_memory import models, runs, signals
+from prism_memory import models, runs
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import NotVisible
 from prism_memory.governance import export_files as files
@@ -23,9 +22,6 @@ from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 from prism_memory.redaction import Redaction
 from prism_memory.types import Actor, ExportState, Scope
-
-SILENT_AFTER: Final = dt.timedelta(minutes=10)
-"""A run that gave no sign of life for so long has lost its worker."""
 
 
 @for_tenant
@@ -64,10 +60,10 @@ def start_export(
             options = {"include_unconsented": include_unconsented, "compress": compress}
             run = _new(using, scope.tenant, name, actor, options, at)
             note(using, run, actor, "start", at, options, reason)
-        elif at - run.heartbeat_at < SILENT_AFTER and run.state == RunState.RUNNING:
+        elif run.state == RunState.RUNNING and not runs.is_silent(run, at):
             return state_of(run)
         if wakes:
-            _announce(using, run)
+            runs.announce(run, using=using)
     return state_of(run)
 
 
@@ -98,18 +94,8 @@ def _new(
     )
     cursor = {**Position().kept(), "options": options}
     runs.advance(run, using=using, cursor=cursor, counts={}, at=at)
+    runs.rest(run, using=using, at=at)
     return run
-
-
-def _announce(using: str, run: Run) -> None:
-    send = partial(
-        signals.export_wanted.send_robust,
-        sender=Run,
-        using=using,
-        tenant=run.tenant,
-        run_id=run.id,
-    )
-    transaction.on_commit(send, using=using, robust=True)
 
 
 @for_tenant
@@ -139,7 +125,48 @@ def carry_on(
         using=using, run=run, redaction=redaction or Redaction.configured(), now=now
     )
     end = None if max_seconds is None else time.monotonic() + max_seconds
-    return exporting.work(lambda: end is not None and time.monotonic() >= end)
+    done = exporting.work(lambda: end is not None and time.monotonic() >= end)
+    if not done:
+        runs.rest(run, using=using, at=now())
+    return done
+
+
+@for_tenant
+def resume_export(
+    *,
+    using: str,
+    tenant: str,
+    run_id: uuid.UUID,
+    ticket: str | None = None,
+    max_seconds: float | None = None,
+) -> str | None:
+    """Go on with an export, for a worker.
+
+    Args:
+        ticket: Of the message; see ``runs.take_up``.
+        max_seconds: Begin no further part after that.
+
+    Returns:
+        The ticket to go on with, where the time was over; None where it has ended.
+
+    Raises:
+        Conflict: Another process works on it, or it was cancelled meanwhile.
+        Misconfigured: The storage failed; the run is tried again later.
+    """
+    given: dict[str, Any] = {"using": using, "tenant": tenant, "run_id": run_id}
+    try:
+        run = runs.take_up(**given, at=timezone.now(), ticket=ticket, unless_held=True)
+    except NotVisible:
+        return None
+    end = None if max_seconds is None else time.monotonic() + max_seconds
+    with runs.failing(run, using=using):
+        exporting = Exporting(
+            using=using, run=run, redaction=Redaction.configured(), now=timezone.now
+        )
+        exporting.expect_scopes()
+        if exporting.work(lambda: end is not None and time.monotonic() >= end):
+            return None
+        return runs.rest(run, using=using, at=timezone.now())
 
 
 @for_tenant

@@ -80,6 +80,7 @@ class Sight:
             at=at,
             kinds=(Kind.FACT,) if facts else SAID_KINDS,
             include_superseded=facts,
+            include_restricted=True,
             ids=ids,
         )
 

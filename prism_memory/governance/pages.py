@@ -14,7 +14,7 @@ from prism_memory import indexing
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import Unsupported
-from prism_memory.models import AccessKey, ManifestBlock
+from prism_memory.models import AccessKey, ManifestBlock, Tenant
 from prism_memory.types import NIL
 
 ONE_MOMENT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -59,17 +59,21 @@ def own_seals(using: str, tenant: str) -> None:
 
 
 def trails(*, using: str) -> Iterator[str]:
-    """Yield every name that a trail may be under; empty for the installation's.
+    """Yield every name that a trail may be under; empty for the installation's."""
+    yield from trails_beside(using=using)
+    yield from indexing.tenants(using=using)
+
+
+def trails_beside(*, using: str) -> Iterator[str]:
+    """Yield those that are no tenants: the installation's, and of keys alone.
 
     A key may name a tenant before anything is remembered there.
     """
     yield ""
     keys = AccessKey.objects.using(using).order_by("tenant")
-    known = set(keys.values_list("tenant", flat=True).distinct())
-    for tenant in indexing.tenants(using=using):
-        known.discard(tenant)
-        yield tenant
-    yield from sorted(known)
+    tenants = Tenant.objects.using(using).values("name")
+    beside = keys.exclude(tenant__in=tenants)
+    yield from list(beside.values_list("tenant", flat=True).distinct())
 
 
 def event_columns() -> sql.SQL:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import random
 import uuid
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -20,11 +19,12 @@ from django.db import transaction
 from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import named, vector_text
+from prism_memory.indexing.copies import want
 from prism_memory.indexing.spaces import Space
+from prism_memory.runs import back_off_seconds
 from prism_memory.types import Vector
 
 ERROR_CHARACTERS: Final = 500
-LONGEST_RETRY_SECONDS: Final = 3_600.0
 
 
 @dataclass(frozen=True)
@@ -119,11 +119,16 @@ def write(queue: Queue, vectors: Sequence[tuple[Claimed, Vector]]) -> int:
     }
     with transaction.atomic(using=queue.using):
         rows = queries.fetch(queue.using, named("indexing")["write_vectors"], given)
-        _count(queue, Counter(row["scope_id"] for row in rows if not row["counted"]))
+        ids = [row["record_id"] for row in rows]
+        want(using=queue.using, tenant=queue.tenant, space=queue.space, record_ids=ids)
+        count_vectors(
+            queue, Counter(row["scope_id"] for row in rows if not row["counted"])
+        )
     return len(rows)
 
 
-def _count(queue: Queue, added: Counter[uuid.UUID]) -> None:
+def count_vectors(queue: Queue, added: Counter[uuid.UUID]) -> None:
+    """Add to what the planner reads, scope by scope in the order of their ids."""
     for scope_id in sorted(added):
         given = {
             "tenant": queue.tenant,
@@ -147,16 +152,6 @@ def put_back(queue: Queue, returned: Sequence[Returned]) -> None:
         "forgivens": [int(not back.blamed) for back in returned],
     }
     queries.execute(queue.using, named("indexing")["put_back"], given)
-
-
-def back_off_seconds(attempts: int) -> float:
-    """Return how long to wait after so many tries: doubling, with half of it chance.
-
-    Source: "equal jitter", M. Brooker, Exponential Backoff And Jitter (2015).
-    """
-    wait = settings.RETRY_SECONDS * 2.0 ** max(0, min(attempts, 32) - 1)
-    capped = min(wait, LONGEST_RETRY_SECONDS)
-    return capped / 2 + random.uniform(0, capped / 2)  # noqa: S311 - only a delay
 
 
 def give_up(queue: Queue) -> int:

@@ -23,8 +23,9 @@ from prism_memory.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from prism_memory.indexing import claims
+from prism_memory.indexing import claims, copies
 from prism_memory.indexing.claims import Claimed, Queue, Returned
+from prism_memory.indexing.settling import settle_sources
 from prism_memory.indexing.spaces import Space
 from prism_memory.spans import counts, hashed, span
 from prism_memory.types import Vector
@@ -44,6 +45,7 @@ class Drained:
         refused: Texts that the embedder refused; each waits for its next try.
         failed: Texts given up: refused, or lost by a worker, as often as it may be.
         outage: Why the drain stopped early, or empty.
+        behind: Why the external index was not told all, or empty.
     """
 
     embedded: int = 0
@@ -51,6 +53,7 @@ class Drained:
     refused: int = 0
     failed: int = 0
     outage: str = ""
+    behind: str = ""
 
     def __add__(self, other: Drained) -> Drained:
         return Drained(
@@ -59,6 +62,7 @@ class Drained:
             self.refused + other.refused,
             self.failed + other.failed,
             other.outage or self.outage,
+            other.behind or self.behind,
         )
 
 
@@ -98,8 +102,9 @@ def drain(
 ) -> Drained:
     """Embed what waits in ``space`` for one tenant, until nothing is left to claim.
 
-    Calls the embedder, so it must not run inside a transaction. Whatever the embedder
-    raises, no text stays claimed.
+    Calls the embedder, and then the external index of vectors, if there is one; so it
+    must not run inside a transaction. Whatever the embedder raises, no text stays
+    claimed.
 
     Args:
         batch: Texts of one claim; a text that was tried before is claimed alone.
@@ -112,13 +117,19 @@ def drain(
         Misconfigured: The embedder cannot work; all waits again, after a pause.
     """
     queue = Queue(using, tenant, space)
+    end = None if max_seconds is None else time.monotonic() + max_seconds
     with watched(using, tenant, space) as told:
-        for done in _batches(queue, embed, batch, record_ids, max_seconds):
+        for done in _batches(queue, embed, batch, record_ids, end):
             told.done = done
             if progress:
                 progress(done)
         if not told.done.outage:
             told.done += Drained(failed=claims.give_up(queue))
+        if told.done.embedded:
+            settle_sources(queue)
+        left = None if end is None else max(0.0, end - time.monotonic())
+        copied = copies.copy(using=using, tenant=tenant, space=space, max_seconds=left)
+        told.done += Drained(behind=copied.outage)
     return told.done
 
 
@@ -127,11 +138,11 @@ def _batches(
     embed: Embed,
     batch: int,
     record_ids: Collection[uuid.UUID] | None,
-    max_seconds: float | None,
+    end: float | None,
 ) -> Iterator[Drained]:
     """Work, and yield the sum after each batch, until an outage."""
-    started, done = time.monotonic(), Drained()
-    while max_seconds is None or time.monotonic() - started < max_seconds:
+    done = Drained()
+    while end is None or time.monotonic() < end:
         claimed = claims.claim(queue, batch, record_ids)
         if not claimed:
             return

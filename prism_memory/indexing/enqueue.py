@@ -32,6 +32,25 @@ def enqueue_missing(
     Args:
         progress: Called after each page with how many were queued so far.
     """
+    return _paged("enqueue_missing", using, tenant, space, progress)
+
+
+def requeue_stale(*, using: str, tenant: str, space: Space) -> int:
+    """Queue anew what is of another text than its record has; return how many.
+
+    One query for every thousand vectors. Their vectors go: until the new ones are made
+    the records are found by their words.
+    """
+    return _paged("requeue_stale", using, tenant, space)
+
+
+def _paged(
+    name: str,
+    using: str,
+    tenant: str,
+    space: Space,
+    progress: Callable[[int], None] | None = None,
+) -> int:
     after, queued = NIL, 0
     while True:
         given = {
@@ -40,7 +59,7 @@ def enqueue_missing(
             "after": after,
             "rows": PAGE_ROWS,
         }
-        (row,) = queries.fetch(using, named("indexing")["enqueue_missing"], given)
+        (row,) = queries.fetch(using, named("indexing")[name], given)
         if row["last"] is None:
             return queued
         after, queued = row["last"], queued + row["made"]

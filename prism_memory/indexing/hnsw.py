@@ -103,6 +103,12 @@ def _refuse_other_parameters(
     raise Conflict(message)
 
 
+def is_being_built(*, using: str, space: Space) -> bool:
+    """Tell whether somebody builds the index now. One query."""
+    given = {"name": index_name(space)}
+    return bool(queries.fetch(using, named("indexing")["index_builders"], given))
+
+
 def refuse_while_built(*, using: str, space: Space) -> None:
     """Check that nobody builds the index now. One query.
 
@@ -133,8 +139,26 @@ def _set_mode(using: str, space: Space, mode: str) -> None:
 
 
 def _drop(using: str, space: Space) -> None:
-    name = sql.Identifier(index_name(space))
-    queries.execute(using, composed("indexing", "drop_index", name=name), {})
+    drop_named_index(using=using, name=index_name(space))
+
+
+def drop_named_index(*, using: str, name: str) -> None:
+    """Drop an index without blocking anybody, if it is there."""
+    index = sql.Identifier(name)
+    queries.execute(using, composed("indexing", "drop_index", name=index), {})
+
+
+def reindex(*, using: str, name: str) -> None:
+    """Make an index anew without blocking anybody.
+
+    Raises:
+        Unsupported: Inside a transaction.
+    """
+    if connections[using].in_atomic_block:
+        message = "An index is built outside any transaction."
+        raise Unsupported(message)
+    index = sql.Identifier(name)
+    queries.execute(using, composed("indexing", "remake_index", name=index), {})
 
 
 def _build(

@@ -7,6 +7,7 @@ that stand answer until theirs is made. What has no vector yet is the drain's.
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ from prism_memory.errors import (
     ProviderUnavailable,
 )
 from prism_memory.indexing.claims import Queue
+from prism_memory.indexing.copies import want
 from prism_memory.indexing.drain import Embed, fitting
 from prism_memory.indexing.spaces import Space
 from prism_memory.models import Run, RunState
@@ -137,7 +139,27 @@ def rebuild(
         actor=actor,
         at=now(),
     )
-    queue = Queue(using, tenant, space)
+    return rebuild_run(
+        run,
+        queue=Queue(using, tenant, space),
+        embed=embed,
+        rows=rows,
+        now=now,
+        max_seconds=max_seconds,
+    )
+
+
+def rebuild_run(
+    run: Run,
+    *,
+    queue: Queue,
+    embed: Embed,
+    rows: int,
+    now: Callable[[], dt.datetime] = timezone.now,
+    max_seconds: float | None = None,
+) -> Rebuilt:
+    """Work on a run that this process holds; see ``rebuild``."""
+    using = queue.using
     end = None if max_seconds is None else time.monotonic() + max_seconds
     try:
         while end is None or time.monotonic() < end:
@@ -176,7 +198,11 @@ def _write(
     given = {
         **queue.place,
         "record_ids": [row["record_id"] for row in rows],
-        "sha256s": [row["sha256"] for row in rows],
+        "sha256s": [hashlib.sha256(row["text"].encode()).digest() for row in rows],
+        "old_sha256s": [row["sha256"] for row in rows],
         "vectors": [vector_text(vector) for vector in vectors],
     }
-    return queries.execute(queue.using, named("indexing")["rewrite_vectors"], given)
+    written = queries.execute(queue.using, named("indexing")["rewrite_vectors"], given)
+    ids = [row["record_id"] for row in rows]
+    want(using=queue.using, tenant=queue.tenant, space=queue.space, record_ids=ids)
+    return written

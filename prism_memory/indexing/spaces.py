@@ -94,6 +94,24 @@ def live(*, using: str, alias: str) -> tuple[Space, ...]:
     return found
 
 
+def embeddable(*, using: str, alias: str) -> tuple[Space, ...]:
+    """Return the spaces of ``alias`` that can be embedded for. One query.
+
+    As ``live``; where the settings name another embedder and that is not refused, only
+    one that is being built.
+
+    Raises:
+        EmbedderMismatch, Misconfigured: As ``live``.
+    """
+    try:
+        return live(using=using, alias=alias)
+    except EmbedderMismatch:
+        if settings.EMBEDDER_CHANGED == "refuse":
+            raise
+    found = find_live(using=using, alias=alias)
+    return tuple(one for one in found if one.state == SpaceState.BUILDING)
+
+
 def active(
     *, using: str, alias: str, identity: EmbedderIdentity | None = None
 ) -> Space:
@@ -153,6 +171,19 @@ def embedder_of(space: Space) -> Embedder:
     embedder = backends.get_embedder(space.alias if own else space.entry)
     _refuse_mismatch(space, embedder.identity)
     return embedder
+
+
+def is_situated_otherwise(*, using: str) -> bool:
+    """Tell whether texts were indexed under another SITUATE than now. One query."""
+    given = {"situate": settings.SITUATE}
+    (row,) = queries.fetch(using, named("indexing")["situated_otherwise"], given)
+    return bool(row["spaces"])
+
+
+def note_situate(*, using: str) -> None:
+    """Note that all texts are indexed as the setting SITUATE says now."""
+    given = {"situate": settings.SITUATE}
+    queries.execute(using, named("indexing")["note_situate"], given)
 
 
 _known: dict[tuple[str, str], tuple[float, Space]] = {}

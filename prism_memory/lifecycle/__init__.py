@@ -12,12 +12,16 @@ from prism_memory.lifecycle.quarantine import quarantine
 from prism_memory.lifecycle.reinforce import reinforce
 from prism_memory.lifecycle.release_forgotten import release_forgotten
 from prism_memory.lifecycle.remember import Stored, remember
+from prism_memory.lifecycle.repoint import repoint
+from prism_memory.lifecycle.resituate import Resituated, resituate
 from prism_memory.lifecycle.restore import link, restore
+from prism_memory.lifecycle.set_access import set_access
 from prism_memory.lifecycle.share import revoke_share, share_with
 from prism_memory.lifecycle.trace import prune_traces, write_trace
 from prism_memory.lifecycle.validate import validate
 
 __all__ = [
+    "Resituated",
     "Stored",
     "authenticate",
     "correct",
@@ -33,9 +37,12 @@ __all__ = [
     "release",
     "release_forgotten",
     "remember",
+    "repoint",
+    "resituate",
     "restore",
     "revoke_key",
     "revoke_share",
+    "set_access",
     "set_consent",
     "set_current_generation",
     "share_with",

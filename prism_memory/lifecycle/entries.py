@@ -168,8 +168,12 @@ def prepare(
     limits: Limits,
     redaction: Redaction,
     importance_from: ImportanceFrom | None = None,
+    judges: bool = True,
 ) -> tuple[Row, ...]:
     """Redact, derive and check; nothing is stored yet, so one error stores nothing.
+
+    Args:
+        judges: Ask the gate of each; else whoever calls does, of those it stores.
 
     Raises:
         Invalid: No origin, blank after redaction, an importance that is not finite.
@@ -177,7 +181,7 @@ def prepare(
         Conflict: Two different entries of the batch are the same record.
     """
     derive = importance_from or _configured_importance()
-    rows = [_prepare_one(e, origin, limits, redaction, derive) for e in entries]
+    rows = [_prepare_one(e, origin, limits, redaction, derive, judges) for e in entries]
     return _distinct(rows)
 
 
@@ -192,13 +196,14 @@ def _prepare_one(
     limits: Limits,
     redaction: Redaction,
     derive: ImportanceFrom | None,
+    judges: bool,
 ) -> Row:
     written_by = entry.origin or origin
     if written_by is None:
         message = "An entry needs an origin: who vouches for it, and who wrote it."
         raise Invalid(message, field="origin")
     _refuse_secret_names(entry, written_by, redaction)
-    return _row(entry, written_by, limits, redaction, derive)
+    return _row(entry, written_by, limits, redaction, derive, judges=judges)
 
 
 def reworded(
@@ -231,6 +236,7 @@ def _row(
     derive: ImportanceFrom | None,
     *,
     classify: bool = True,
+    judges: bool = True,
 ) -> Row:
     clean = _redacted(entry, redaction, derive)
     _check_limits(clean, limits)  # of what the caller gave: ours may be longer
@@ -247,7 +253,9 @@ def _row(
         metadata_json=to_json(clean.metadata, "metadata"),
         lexical_text=lexical,
         embed_text=embed,
-        verdict=judge(clean.text, clean.metadata, classify=classify),
+        verdict=judge(clean.text, clean.metadata, classify=classify)
+        if judges
+        else Verdict(),
     )
 
 

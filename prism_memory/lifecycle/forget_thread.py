@@ -135,11 +135,18 @@ def lock_sources(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> None
         queries.fetch(using, named("removal")["lock_sources"], given)
 
 
-def delete_empty_sources(*, using: str, tenant: str, ids: Collection[uuid.UUID]) -> int:
-    """Delete those without a record or a hold. One query, none without ids."""
+def delete_empty_sources(
+    *, using: str, tenant: str, ids: Collection[uuid.UUID], documents: bool = False
+) -> int:
+    """Delete those without a record or a hold. One query, none without ids.
+
+    Args:
+        documents: Also documents. Else they stay, as what was forgotten of one is known
+            by its source.
+    """
     if not ids:
         return 0
-    given = {"tenant": tenant, "source_ids": list(ids)}
+    given = {"tenant": tenant, "source_ids": list(ids), "documents": documents}
     return queries.execute(using, named("removal")["delete_empty_sources"], given)
 
 

@@ -23,12 +23,15 @@ from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.models import AccessKey
 from prism_memory.types import (
     Actor,
+    Authorization,
     Grant,
+    Open,
     Origin,
     Permission,
     Scope,
     Trust,
     check_choice,
+    check_groups,
     check_name,
     check_time,
 )
@@ -39,7 +42,7 @@ USED_EVERY: Final = dt.timedelta(minutes=1)
 """How exact last_used_at is: a write per request would be a lock per request."""
 
 
-def create_key(
+def create_key(  # noqa: PLR0913 - keywords, most of them optional
     *,
     using: str,
     scope: Scope,
@@ -49,6 +52,8 @@ def create_key(
     at: dt.datetime,
     trust: Trust = Trust.AGENT,
     expires_at: dt.datetime | None = None,
+    principal: str = "",
+    groups: Collection[str] = (),
 ) -> tuple[AccessKey, str]:
     """Make a key and return it with its token, which is not stored.
 
@@ -56,9 +61,12 @@ def create_key(
         scope: What it opens, with all below.
         label: For people to recognise it by.
         trust: Trust class of what is written with it.
+        principal: As whom it reads restricted documents; empty: it reads none.
+        groups: Theirs, 32 at most.
 
     Raises:
-        Invalid: No label, no permission, or an expiry that is past.
+        Invalid: No label, no permission, an expiry that is past, or groups of nobody.
+        LimitExceeded: More than 32 groups.
     """
     check_name(label, "label")
     allowed = sorted({check_choice(p, Permission, "permissions") for p in permissions})
@@ -69,6 +77,10 @@ def create_key(
     if expires_at is not None and expires_at <= at:
         message = "expires_at must be in the future."
         raise Invalid(message, field="expires_at")
+    theirs = check_groups(groups)
+    if theirs and not check_name(principal, "principal", blank=True):
+        message = "Groups are a principal's."
+        raise Invalid(message, field="principal")
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with transaction.atomic(using=using):
         key = AccessKey.objects.using(using).create(
@@ -81,6 +93,8 @@ def create_key(
             trust=check_choice(trust, Trust, "trust"),
             permissions=[permission.value for permission in allowed],
             expires_at=expires_at,
+            principal=check_name(principal, "principal", blank=True),
+            groups=list(theirs),
         )
         _record(using, key, actor, "key.create", at)
     return key, f"{PREFIX}_{key.id.hex}_{secret}"
@@ -124,7 +138,15 @@ def authenticate(*, using: str, token: str, at: dt.datetime) -> Grant | None:
         permissions=frozenset(Permission(value) for value in key.permissions),
         origin=Origin(Trust(key.trust), f"key:{key.id}"),
         actor=Actor(f"key:{key.id}"),
+        authorization=_authorization(key),
     )
+
+
+def _authorization(key: AccessKey) -> Authorization | None:
+    """Return as whom a key reads restricted documents, beside all that it opens."""
+    if not key.principal:
+        return None
+    return Authorization(key.principal, tuple(key.groups), open=Open.ALLOW)
 
 
 def _parts(token: str) -> tuple[uuid.UUID | None, str]:

@@ -67,8 +67,15 @@ def identity(found: Mapping[str, Any]) -> Identity:
     return (found["kind"], found["namespace"], found["partition"], found["key"])
 
 
-def refuse_conflict(row: Row, found: Mapping[str, Any], *, changed: bool) -> None:
+def refuse_conflict(
+    row: Row, found: Mapping[str, Any], *, changed: bool, frozen: bool
+) -> None:
     """Refuse a row that what stands in its place does not allow.
+
+    Args:
+        changed: It was written anew.
+        frozen: So that facts that cite it would rest on something else: its words, its
+            gate, its validity or who vouches for it. Where it stands may change.
 
     Raises:
         Conflict: See ``remember``.
@@ -78,7 +85,7 @@ def refuse_conflict(row: Row, found: Mapping[str, Any], *, changed: bool) -> Non
         raise held()
     if found["blocked"] and changed:
         raise blocked()
-    if found["cited"] and changed:
+    if found["cited"] and frozen:
         message = (
             "Facts cite the record: it is corrected or forgotten, not overwritten."
         )

@@ -15,16 +15,20 @@ from django.db import transaction
 
 from prism_memory import audit
 from prism_memory.db.tenancy import for_tenant
-from prism_memory.errors import Invalid, Misconfigured, NotVisible, ScopeDenied
+from prism_memory.errors import Invalid, Misconfigured, NotVisible
 from prism_memory.lifecycle.forget import detail_of, told
 from prism_memory.lifecycle.forget_thread import delete_empty_sources, lock_sources
+from prism_memory.lifecycle.granted import (
+    check_grant,
+    require_granted,
+    require_granted_ids,
+)
 from prism_memory.lifecycle.removal import Removed, records_of_scope, remove
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import Record, Source
 from prism_memory.types import (
     Actor,
     Grant,
-    Permission,
     Propagated,
     Scope,
     TombstoneReason,
@@ -82,7 +86,8 @@ def propagate_deletion(
         note: For the audit; no text content.
 
     Raises:
-        ScopeDenied: The grant does not open the scope.
+        ScopeDenied: The grant does not open the scope; or a source is restricted, and
+            not granted to its authorization.
         PermissionDenied: It does not govern.
         NotVisible: No such source in the scope, or not one of these records.
         LimitExceeded: The closure is over 4,096 refs or 8 derivations deep.
@@ -91,9 +96,11 @@ def propagate_deletion(
     """
     check_grant(by, scope)
     why = _check_wish(source, ids, reason)
+    _require(using, scope, source, ids, by)
     with transaction.atomic(using=using):
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
         roots, sources = _roots(using, scope, source, ids)
+        _require(using, scope, source, ids, by)  # a grant may be gone since
         done = remove(
             using=using,
             tenant=scope.tenant,
@@ -104,22 +111,24 @@ def propagate_deletion(
             most_refs=MOST_REFS,
         )
         layers = _tell_layers(using, scope.tenant, done, why)
-        delete_empty_sources(using=using, tenant=scope.tenant, ids=sources)
+        delete_empty_sources(
+            using=using, tenant=scope.tenant, ids=sources, documents=True
+        )
         _record(using, scope, by.actor, at, done, layers, note=note)
     return Propagated(told(done), why, layers)
 
 
-def check_grant(by: object, scope: Scope) -> None:
-    """Do nothing if a verified caller may govern ``scope``.
-
-    Raises:
-        ScopeDenied: It is no grant, or one that does not open the scope.
-        PermissionDenied: It does not govern.
-    """
-    if not isinstance(by, Grant) or not by.scope.opens(scope):
-        message = "The credentials do not open that scope."
-        raise ScopeDenied(message, field="by")
-    by.require(Permission.GOVERN)
+def _require(
+    using: str,
+    scope: Scope,
+    source: str | None,
+    ids: Collection[uuid.UUID] | None,
+    by: Grant,
+) -> None:
+    if source is not None:
+        require_granted(using=using, scope=scope, key=source, by=by, field="source")
+    else:
+        require_granted_ids(using=using, scope=scope, ids=ids or (), by=by)
 
 
 def _check_wish(

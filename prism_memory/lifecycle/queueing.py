@@ -9,6 +9,7 @@ from functools import partial
 from django.db import transaction
 
 from prism_memory import signals
+from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.types import Scope
@@ -19,7 +20,8 @@ def enqueue(
 ) -> tuple[frozenset[uuid.UUID], bool]:
     """Return what waits for a vector, and whether any of it is new in the queue.
 
-    A vector of another text goes. One query.
+    A vector of another text goes. One query. Where no vectors are used, nothing new
+    is queued: what has a vector of another text waits, and nobody is to wait for it.
 
     Args:
         texts: The SHA-256 of what is embedded, by record.
@@ -31,8 +33,11 @@ def enqueue(
         "alias": embedder,
         "record_ids": list(texts),
         "sha256s": list(texts.values()),
+        "wanted": (wanted := settings.VECTOR_INDEX != "none"),
     }
     found = queries.fetch(using, named("remember")["enqueue_embeddings"], given)
+    if not wanted:
+        return frozenset(), False
     waiting = frozenset(row["record_id"] for row in found)
     return waiting, any(row["queued"] for row in found)
 

@@ -194,13 +194,19 @@ def _write(
     refuse_unseen(upserted)
     written = [row["id"] for row in upserted]
     new = set(written)
+    frozen = {r["id"] for r in upserted if r["reworded"] or r["rejudged"]}
     ids = {row.identity: row.id for row in distinct.values() if row.id in new}
     known = [row for row in distinct.values() if row.id not in new]
     found = find(using, scope, known)
     if overwrites:
         _require_locked(found, given, left)
         for one in found:
-            refuse_conflict(distinct[identity(one)], one, changed=one["id"] in new)
+            refuse_conflict(
+                distinct[identity(one)],
+                one,
+                changed=one["id"] in new,
+                frozen=one["id"] in frozen,
+            )
     ids |= {identity(one): one["id"] for one in found}
     integrity.sign(using=using, tenant=scope.tenant, record_ids=written)
     return Written(

@@ -185,7 +185,7 @@ def delete_bodies(
     rows: Counter[str] = Counter()
     lock = named("removal")["lock_embeddings"]
     for some in _batches(ids, batch):
-        queries.fetch(using, lock, {"tenant": tenant, "record_ids": list(some)})
+        queries.execute(using, lock, {"tenant": tenant, "record_ids": list(some)})
         for model, how in tables_of_record():
             every = model._base_manager.using(using)  # noqa: SLF001
             found = every.filter(how.rows(tenant, some))

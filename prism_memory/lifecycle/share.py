@@ -20,6 +20,7 @@ from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import (
     SHARED_AT_MOST,
     Actor,
+    Authorization,
     ReadMode,
     Scope,
     check_time,
@@ -38,6 +39,7 @@ def share_with(  # noqa: PLR0913 - keywords, most of them optional
     at: dt.datetime,
     expires_at: dt.datetime | None = None,
     strict: bool = False,
+    authorization: Authorization | None = None,
     reason: str = "",
 ) -> None:
     """Let exactly ``child`` recall exactly these records of exactly ``scope``.
@@ -50,6 +52,7 @@ def share_with(  # noqa: PLR0913 - keywords, most of them optional
         ids: 32 at most.
         expires_at: From then on nothing is shared; None: never. Aware.
         strict: Only what was consented to is in sight.
+        authorization: As whom the caller sees restricted documents.
         reason: For the audit; no text content.
 
     Raises:
@@ -66,7 +69,9 @@ def share_with(  # noqa: PLR0913 - keywords, most of them optional
         given: dict[str, Any] = {"scope": scope, "child": child, "at": at}
         revoke_share(using=using, actor=actor, reason=reason, **given)
         return
-    reader = Reader(scope, ReadMode.EXACT, strict=strict, at=at)
+    reader = Reader(
+        scope, ReadMode.EXACT, strict=strict, at=at, authorization=authorization
+    )
     with transaction.atomic(using=using):
         # Nobody blocks or deletes a record between the look at it and the commit.
         hold_lineage(using=using, tenant=scope.tenant)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from prism_memory.db import queries
 from prism_memory.db.queries import named
+from prism_memory.errors import Conflict
 from prism_memory.lifecycle.entries import Row
-from prism_memory.types import Scope, uuid7
+from prism_memory.types import Scope, SourceKind, SourceState, uuid7
 
 
 def ensure_sources(
@@ -28,6 +29,9 @@ def ensure_sources(
 
     Args:
         left: Sources that records of the batch stand in, and will not any more.
+
+    Raises:
+        Conflict: One is a document, which is ingested whole, or is retired.
     """
     first: dict[str, Row] = {}
     for row in rows:
@@ -53,4 +57,20 @@ def ensure_sources(
         found: list[dict[str, Any]] = queries.fetch(using, sql["find_sources"], given)
         sources = {row["key"]: row["id"] for row in found}
         if first.keys() <= sources.keys():
+            _refuse_closed(row for row in found if row["key"] in first)
             return sources
+
+
+def _refuse_closed(found: Iterable[Mapping[str, Any]]) -> None:
+    """Do nothing if records may be written to sources that were found.
+
+    Raises:
+        Conflict: One is a document, or is retired.
+    """
+    for row in found:
+        if row["kind"] == SourceKind.DOCUMENT:
+            message = "A document has that key: it is ingested, not remembered."
+            raise Conflict(message, field="source.key")
+        if row["state"] != SourceState.ACTIVE:
+            message = "The source is retired: restore it first."
+            raise Conflict(message, field="source.key")

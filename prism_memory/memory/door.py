@@ -17,11 +17,11 @@ from typing import Any, Final, TypeVar, Unpack
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from prism_memory import indexing, lifecycle, recall
+from prism_memory import backends, indexing, lifecycle, recall
 from prism_memory.conf import Limits, settings
 from prism_memory.db.aliases import check_database
 from prism_memory.db.tenancy import for_its_tenant
-from prism_memory.errors import Invalid, Unsupported
+from prism_memory.errors import EmbedderMismatch, Invalid, Unsupported
 from prism_memory.lifecycle.entries import Given, ImportanceFrom, prepare, read
 from prism_memory.memory.claims import Facts
 from prism_memory.memory.entities import Entities
@@ -32,8 +32,10 @@ from prism_memory.memory.generating import Generating
 from prism_memory.memory.governing import Governing
 from prism_memory.memory.keeping import Keeping
 from prism_memory.memory.rebuilding import Rebuilding
+from prism_memory.memory.runs import Runs
 from prism_memory.memory.sharing import Sharing
 from prism_memory.memory.sources import Sources
+from prism_memory.memory.waiting import why_pending
 from prism_memory.recall import Asker
 from prism_memory.recall.options import check_values, reader_of
 from prism_memory.recall.options import limit as rows_of
@@ -42,6 +44,7 @@ from prism_memory.redaction import Redaction
 from prism_memory.spans import spanned
 from prism_memory.types import (
     Actor,
+    Authorization,
     DeepRecalled,
     Entry,
     Explanation,
@@ -55,6 +58,7 @@ from prism_memory.types import (
     Recalled,
     Scope,
     Tier,
+    check_authorization,
     check_bool,
     check_choice,
     check_part,
@@ -65,7 +69,6 @@ from prism_memory.types import (
 
 I = TypeVar("I", bound=Item)  # noqa: E741 - an item
 T = TypeVar("T")
-OUT_OF_TIME: Final = "WAIT_SECONDS are over; the rest is embedded later."
 
 SHOWN: Final = (
     "text",
@@ -126,6 +129,8 @@ class Memory(
         redactor: Run over every text before it is stored; on top, ``SECRETS``.
         secrets: More strings to take out, of what is stored and of what is shown.
         require_consent: See only what was consented to; the setting when None.
+        authorization: As whom restricted documents are read, by every reading of this
+            memory; none of them is in sight when None.
         search_defaults: Options that each recall takes unless it gives its own; none
             that is about trust.
         importance_from: Derives an entry's importance from its reflection.
@@ -133,6 +138,7 @@ class Memory(
         using: Database alias; the setting when None.
 
     Raises:
+        ScopeDenied: The authorization is of another tenant.
         LimitExceeded: A limit is unknown or over its hard cap.
         Invalid: An argument is not acceptable; the error names it.
         Misconfigured: A setting or a default of the search is not.
@@ -149,6 +155,7 @@ class Memory(
         redactor: Callable[[str], str] | None = None,
         secrets: Collection[str] = (),
         require_consent: bool | None = None,
+        authorization: Authorization | None = None,
         search_defaults: Options | None = None,
         importance_from: ImportanceFrom | None = None,
         embedder: str | None = None,
@@ -161,6 +168,7 @@ class Memory(
         self.limits = Limits(limits)
         self.redaction = Redaction.configured(redactor, secrets)
         self.require_consent = check_wish(require_consent, "require_consent")
+        self.authorization = check_authorization(authorization, self.scope)
         check_values(search_defaults, self.limits)
         self.search_defaults = search_defaults
         self.importance_from = importance_from
@@ -176,6 +184,11 @@ class Memory(
     def entities(self) -> Entities:
         """Who and what facts speak of: ``memory.entities()``, and its verbs."""
         return Entities(self)
+
+    @property
+    def runs(self) -> Runs:
+        """The tenant's long work: ``memory.runs(state="failed")``, and its verbs."""
+        return Runs(self)
 
     @property
     def sources(self) -> Sources:
@@ -254,17 +267,19 @@ class Memory(
             end = time.monotonic() + settings.WAIT_SECONDS
             outage = self._embed_now(spaces, stored.pending, cancelled)
             return settled(remembered, outage, end - time.monotonic())
+        if wait and stored.pending and backends.are_vectors_used():
+            return replace(remembered, degraded=recall.CHANGED)
         return remembered
 
     def get(self, record_id: uuid.UUID | str) -> Item:
-        """Return one record in sight. One query.
+        """Return one record in sight, also one that was retired (B286). One query.
 
         Raises:
             NotVisible: No such record, or it is not in sight.
         """
         found = recall.get(
             using=self.using,
-            reader=reader_of(self._asker(), {}),
+            reader=replace(reader_of(self._asker(), {}), include_retired=True),
             record_id=check_uuid(record_id),
         )
         return self._masked(found)
@@ -435,6 +450,7 @@ class Memory(
             redaction=self.redaction,
             require_consent=self.require_consent,
             defaults=self.search_defaults,
+            authorization=self.authorization,
         )
 
     def _recalling(self) -> Recalling:
@@ -446,10 +462,18 @@ class Memory(
             self.redaction.check_names({level: getattr(self.scope, level)})
 
     def _spaces_to_write(self) -> tuple[indexing.Space, ...]:
-        """Return the active space, then one that is being built. One query."""
-        if not settings.EMBEDDERS:
+        """Return the active space, then one that is being built. One query.
+
+        None where the settings name another embedder and that is not refused (B487).
+        """
+        if not backends.are_vectors_used():
             return ()
-        return indexing.live(using=self.using, alias=self.embedder)
+        try:
+            return indexing.live(using=self.using, alias=self.embedder)
+        except EmbedderMismatch:
+            if settings.EMBEDDER_CHANGED == "refuse":
+                raise
+            return ()
 
     def _space_to_write(self) -> indexing.Space | None:
         spaces = self._spaces_to_write()
@@ -518,7 +542,5 @@ def settled(remembered: Remembered, outage: str, seconds: float) -> Remembered:
     """
     done = remembered.done
     state = done.now() if outage else done.settle(seconds)
-    late = OUT_OF_TIME if state.pending - state.errors.keys() else ""
-    reasons = [outage, late, *state.errors.values()] if state.pending else []
-    degraded = next(filter(None, reasons), "")
+    degraded = why_pending(state, outage)
     return replace(remembered, pending=bool(state.pending), degraded=degraded)

@@ -61,7 +61,11 @@ class Facing:
     def _stored(self, fact_id: uuid.UUID) -> FactItem:
         """Return a fact that was just written, whoever may read it."""
         seeing = replace(
-            self._reader(), include_quarantined=True, strict=False, at=timezone.now()
+            self._reader(),
+            include_quarantined=True,
+            include_restricted=True,
+            strict=False,
+            at=timezone.now(),
         )
         using = self.memory.using
         return self._masked(get_fact(using=using, reader=seeing, fact_id=fact_id))

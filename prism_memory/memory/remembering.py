@@ -146,7 +146,7 @@ class Remembering(Facing):
         self, prepared: Prepared, cancelled: Callable[[], bool] | None
     ) -> Placed:
         """Return where a claim lies. Calls the embedder, before anything else."""
-        if not settings.EMBEDDERS:
+        if not backends.are_vectors_used():
             return Placed(degraded=UNCONFIGURED)
         if indexing.in_host_transaction(self.memory.using):
             return Placed(degraded=INSIDE)

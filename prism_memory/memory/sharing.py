@@ -52,6 +52,7 @@ class Sharing(Verbs):
             ids=ids,
             expires_at=expires_at,
             strict=strictness(usual=self.require_consent),
+            authorization=self.authorization,
         )
 
     def revoke_share(self, child: str | Scope, *, reason: str = "") -> bool:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from prism_memory.conf import Limits
 from prism_memory.recall.options import limit as bounded
 from prism_memory.redaction import Redaction
-from prism_memory.types import Actor, ReadMode, Scope, check_text
+from prism_memory.types import Actor, Authorization, ReadMode, Scope, check_text
 
 
 class Verbs:
@@ -21,6 +21,7 @@ class Verbs:
     limits: Limits
     redaction: Redaction
     require_consent: bool | None
+    authorization: Authorization | None
     embedder: str
     using: str
 

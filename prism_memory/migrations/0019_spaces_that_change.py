@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('prism_memory', '0017_sources'),
+        ('prism_memory', '0018_source_access'),
     ]
 
     operations = [

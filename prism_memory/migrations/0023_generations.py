@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('prism_memory', '0019_spaces_that_change'),
+        ('prism_memory', '0021_readings'),
     ]
 
     operations = [

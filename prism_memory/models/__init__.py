@@ -2,6 +2,7 @@
 
 from prism_memory.models.audit import AuditEvent, AuditSeal, ManifestBlock
 from prism_memory.models.choices import (
+    CopyState,
     GateState,
     IndexMode,
     IngestionState,
@@ -17,6 +18,7 @@ from prism_memory.models.fact import Evidence, Fact, FactVersion
 from prism_memory.models.hold import LegalHold
 from prism_memory.models.key import AccessKey
 from prism_memory.models.lineage import LineageEdge, Tombstone
+from prism_memory.models.reading import Reading
 from prism_memory.models.record import Record
 from prism_memory.models.retention import RetentionPolicy
 from prism_memory.models.review import ConflictDecision, Review
@@ -24,7 +26,9 @@ from prism_memory.models.run import Run
 from prism_memory.models.scope import Scope, Tenant
 from prism_memory.models.share import ShareGrant, ShareGrantItem
 from prism_memory.models.source import Source
+from prism_memory.models.source_access import SourceAccess
 from prism_memory.models.trace import RecallTrace, ReinforcedQuery, Reinforcement
+from prism_memory.models.vector_copy import VectorCopy
 
 __all__ = [
     "MAX_DIMENSIONS",
@@ -33,6 +37,7 @@ __all__ = [
     "AuditSeal",
     "ConflictDecision",
     "ConsentGrant",
+    "CopyState",
     "Embedding",
     "EmbeddingSpace",
     "Entity",
@@ -48,6 +53,7 @@ __all__ = [
     "LineageEdge",
     "ManifestBlock",
     "Mention",
+    "Reading",
     "RecallTrace",
     "Record",
     "ReinforcedQuery",
@@ -60,8 +66,10 @@ __all__ = [
     "ShareGrant",
     "ShareGrantItem",
     "Source",
+    "SourceAccess",
     "SourceState",
     "SpaceState",
     "Tenant",
     "Tombstone",
+    "VectorCopy",
 ]

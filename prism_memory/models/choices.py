@@ -206,6 +206,13 @@ class SpaceState(models.TextChoices):
     RETIRED = "retired"
 
 
+class CopyState(models.TextChoices):
+    WANTED = "wanted"
+    HELD = "held"
+    GONE = "gone"
+    COMPLETE = "complete"
+
+
 class IndexMode(models.TextChoices):
     NONE = "none"
     HNSW = "hnsw"

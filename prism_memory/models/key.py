@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from prism_memory import types
 from prism_memory.db.fields import NameField, TenantField
@@ -33,6 +33,18 @@ class AccessKey(models.Model):
         help_text="Trust class of what this key writes; no request can change it.",
     )
     permissions = ArrayField(models.TextField(choices=PermissionChoice))
+    principal = NameField(
+        default="",
+        db_default="",
+        blank=True,
+        help_text="As whom this key reads restricted documents; empty: it reads none.",
+    )
+    groups = ArrayField(
+        NameField(),
+        default=list,
+        db_default=Value([], ArrayField(NameField())),
+        blank=True,
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -55,6 +67,11 @@ class AccessKey(models.Model):
                 name="prism_memory_access_key_permissions",
             ),
             one_of("trust", TrustClass, "prism_memory_access_key_trust"),
+            models.CheckConstraint(
+                condition=~Q(principal="") | Q(groups=[]),
+                name="prism_memory_access_key_principal_first",
+            ),
+            at_most_a_name("principal", "prism_memory_access_key_principal_bytes"),
             *(
                 at_most_a_name(level, f"prism_memory_access_key_{level}_bytes")
                 for level in ("tenant", "owner", "agent", "thread")

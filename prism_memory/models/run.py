@@ -15,7 +15,8 @@ from prism_memory.models.choices import RunState
 class Run(TenantModel):
     """One piece of long work: an import, an index build, an erasure.
 
-    ``tenant`` is empty for work of the whole installation.
+    ``tenant`` is empty for work of the whole installation. ``attempts`` counts the
+    failures in a row; ``done_before`` is how much was done when it was taken up.
     """
 
     kind = models.TextField()
@@ -28,6 +29,10 @@ class Run(TenantModel):
     started_at = models.DateTimeField(db_default=Now())
     heartbeat_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0, db_default=0)
+    next_try_at = models.DateTimeField(null=True, blank=True)
+    taken_up_at = models.DateTimeField(null=True, blank=True)
+    done_before = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = [
@@ -44,7 +49,12 @@ class Run(TenantModel):
         indexes = [
             models.Index(
                 fields=["tenant", "-started_at"], name="prism_memory_run_recent"
-            )
+            ),
+            models.Index(
+                fields=["tenant", "heartbeat_at"],
+                condition=Q(state="running") | Q(next_try_at__isnull=False),
+                name="prism_memory_run_open",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -36,6 +36,11 @@ class Source(TenantModel):
     bytes = models.BigIntegerField(default=0)
     chunks = models.IntegerField(default=0)
     error = models.TextField(default="", blank=True)
+    restricted = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Only who is granted it reads it, and what was derived from it.",
+    )
     chunker = models.TextField(
         default="", db_default="", blank=True, help_text="How it was cut; its options."
     )
@@ -69,7 +74,13 @@ class Source(TenantModel):
                 # Documents whose vectors were not all there when somebody last looked.
                 fields=["tenant", "id"],
                 name="prism_memory_source_pending",
-                condition=Q(kind="document", ingestion="pending"),
+                condition=Q(kind="document") & ~Q(ingestion="indexed"),
+            ),
+            models.Index(
+                # Whether a tenant has any: empty for those that restrict nothing.
+                fields=["tenant", "id"],
+                name="prism_memory_source_restricted",
+                condition=Q(restricted=True),
             ),
         ]
 

@@ -1,6 +1,6 @@
 """READ: from a question to the best records in sight."""
 
-from prism_memory.recall.asking import Providers
+from prism_memory.recall.asking import CHANGED, Providers
 from prism_memory.recall.blending import blend, coverage
 from prism_memory.recall.candidates import VectorLeg
 from prism_memory.recall.context import Place, with_context
@@ -24,6 +24,7 @@ from prism_memory.recall.sharing import list_shares
 from prism_memory.recall.trace import announce
 
 __all__ = [
+    "CHANGED",
     "RRF_K",
     "Asker",
     "Case",

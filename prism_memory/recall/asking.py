@@ -20,6 +20,8 @@ from prism_memory.types import Vector
 
 UNCONFIGURED: Final = "no embedder is configured"
 EMPTY: Final = "nothing is embedded yet"
+CHANGED: Final = "the stored vectors are another embedder's"
+SWITCHED_OFF: Final = "no vectors are used here (VECTOR_INDEX is none)"
 UNAVAILABLE: Final = "the embedder is unavailable"
 REFUSED: Final = "the embedder refused the question"
 
@@ -33,19 +35,23 @@ class Providers:
 
     Args:
         leg: The space to look in; None where there is none.
+        without_vectors: The host wants none: an answer by words is no poorer for it.
         embed: Embeds questions with that space's embedder.
         transformer: Says a question in other words.
         reranker: Gives a second opinion on the best.
         check: Raises for what is no acceptable question.
         mask: Takes configured secrets out of a text before it leaves this process.
+        lost: Why nothing embeds, where that is none of the usual reasons.
     """
 
     leg: VectorLeg | None = None
+    without_vectors: bool = False
     embed: Embed | None = None
     transformer: Transformer | None = None
     reranker: Reranker | None = None
     check: Callable[[str], object] | None = None
     mask: Callable[[str], str] = str
+    lost: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,8 @@ def ask(
         ProviderRejected: The embedder refused the question; likewise.
     """
     wants_vectors = "vector" in question.asked
+    if wants_vectors and providers.without_vectors and "text" in question.asked:
+        wants_vectors = False
     embed = embedding(providers, timeout_seconds) if wants_vectors else None
     lost = missing(providers) if wants_vectors and embed is None else ""
     said = _said(question, providers, timeout_seconds, hyde=embed is not None)
@@ -117,7 +125,10 @@ def embedding(
 
 def missing(providers: Providers) -> str:
     """Return why nothing embeds: there is no embedder, or no space yet to look in."""
-    return UNCONFIGURED if providers.embed is None else EMPTY
+    if providers.without_vectors:
+        return SWITCHED_OFF
+    usual = UNCONFIGURED if providers.embed is None else EMPTY
+    return providers.lost or usual
 
 
 def _said(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from django.utils import timezone
-
-from prism_memory.access import Reader, visible
+from prism_memory.access import Reader
 from prism_memory.db import queries
 from prism_memory.db.local import limited
 from prism_memory.db.queries import named
 from prism_memory.recall.asking import Providers
+from prism_memory.recall.denials import UNCHECKED, Gate
 from prism_memory.recall.diversity import mmr
 from prism_memory.recall.question import Question
 from prism_memory.recall.ranking import Pool, Ranked
@@ -53,35 +52,57 @@ def choose(
     ranked: Ranked,
     providers: Providers,
     left: Callable[[], float | None],
-    shared: Reader | None = None,
+    gate: Gate,
 ) -> Chosen:
-    """Return the hits. No query unless a reranker or diversity is asked for.
+    """Return the hits.
+
+    No query unless a reranker or diversity is asked for, or the reader reads by an
+    authorization: then what may be shown is looked at again, before a reranker sees it
+    and after.
 
     Args:
         left: Tells how many seconds are left; it raises where none are.
-        shared: Who reads what another thread shares with the reader's.
+        gate: Who looks again.
     """
     ids, reasons = ranked.ids, list[str]()
     scores: Mapping[str, float] = ranked.scores
     if providers.reranker is not None and len(ids) > 1:
-        ids, scores, reason = _reranked(question, pool, ranked, providers, left())
+        with limited(using, left()):
+            ids = _kept(gate, pool, ids)
+        ids, scores, reason = _reranked(question, pool, ranked, ids, providers, left())
         reasons.append(reason)
         with limited(using, left()):
-            versions = {i: pool.rows[i]["version"] for i in ids}
-            seen = still_visible(using, reader, versions, shared)
-        ids = [i for i in ids if i in seen]
+            ids = _kept(gate, pool, ids)
+    elif reader.authorization is not None:
+        with limited(using, left()):
+            ids = gate.first(ids, pool.rows, _wanted(question))
     if question.diversity is not None and question.diversity < 1:
         with limited(using, left()):
             ids, reason = _diverse(using, reader, question, providers, ids, scores)
         reasons.append(reason)
+    reasons.append(UNCHECKED if gate.failed else "")
     reason = "; ".join(filter(None, reasons))
     return Chosen(ids[: question.top_k], scores, ranked.signals, reason)
+
+
+def _kept(gate: Gate, pool: Pool, ids: Sequence[str]) -> list[str]:
+    seen = gate.kept({i: pool.rows[i] for i in ids})
+    return [i for i in ids if i in seen]
+
+
+def _wanted(question: Question) -> int:
+    """Return how many of the best may be shown, or compared with each other."""
+    if question.diversity is None or question.diversity == 1:
+        return question.top_k
+    compared = min(COMPARED_AT_MOST, COMPARED_PER_HIT * question.top_k)
+    return max(compared, question.top_k)
 
 
 def _reranked(
     question: Question,
     pool: Pool,
     ranked: Ranked,
+    ids: Sequence[str],
     providers: Providers,
     timeout_seconds: float | None,
 ) -> tuple[list[str], Mapping[str, float], str]:
@@ -90,7 +111,7 @@ def _reranked(
     A reranker's scores are on a scale of its own: what it ordered is scored by place.
     """
     assert providers.reranker is not None  # noqa: S101 - the caller looked
-    texts = [(i, providers.mask(pool.rows[i]["text"])) for i in ranked.ids]
+    texts = [(i, providers.mask(pool.rows[i]["text"])) for i in ids]
     found = rerank(
         question.text, texts, providers.reranker, timeout_seconds=timeout_seconds
     )
@@ -104,29 +125,6 @@ def _reranked(
     return list(found.ids), places, found.reason
 
 
-def still_visible(
-    using: str,
-    reader: Reader,
-    versions: Mapping[str, int],
-    shared: Reader | None = None,
-) -> set[str]:
-    """Return the ids that are in sight now, and say what they said. One query.
-
-    A provider may take seconds, in which somebody may withdraw or correct a record.
-
-    Args:
-        versions: By id, which state of the record was read.
-        shared: Who reads what another thread shares, if anybody: a query more.
-    """
-    found: set[str] = set()
-    for one in filter(None, (reader, shared)):
-        now = replace(one, at=timezone.now())
-        rows = visible(using=using, reader=now).filter(id__in=[*versions])
-        pairs = ((str(i), version) for i, version in rows.values_list("id", "version"))
-        found |= {i for i, version in pairs if versions[i] == version}
-    return found
-
-
 def _diverse(
     using: str,
     reader: Reader,
@@ -138,8 +136,7 @@ def _diverse(
     """Return ``top_k`` ids that are good and unlike each other."""
     if providers.leg is None:
         return ids, UNCOMPARED
-    compared = min(COMPARED_AT_MOST, COMPARED_PER_HIT * question.top_k)
-    first = ids[: max(compared, question.top_k)]
+    first = ids[: _wanted(question)]
     alike = similarity(using, reader, providers.leg.space_id, first)
     trade_off = 1.0 if question.diversity is None else question.diversity
     # Of cosines the best is near 1, so that a trade-off means the same everywhere.

@@ -22,6 +22,7 @@ from prism_memory.recall.asking import Asked, Providers, ask
 from prism_memory.recall.candidates import Found, find
 from prism_memory.recall.choosing import choose
 from prism_memory.recall.clock import Clock
+from prism_memory.recall.denials import Gate
 from prism_memory.recall.explain import explain
 from prism_memory.recall.intact import only_intact
 from prism_memory.recall.labelled import facts_of, labelled
@@ -54,8 +55,8 @@ def recall(
     """Return the best visible records, best first.
 
     Calls the embedder once, unless only words are asked; then one query. Variants of
-    the question, decay, a reranker, diversity, neighbours and explanations each cost
-    what ``types.Options`` says.
+    the question, decay, a reranker, diversity, neighbours, explanations and an
+    authorization each cost what ``types.Options`` says.
 
     Args:
         shared: Who reads what another thread shares with the reader's, if anybody; see
@@ -73,7 +74,17 @@ def recall(
     """
     if question.top_k == 0:
         return Recalled()
-    providers = providers or Providers()
+    gate = Gate(using, reader, shared)
+    try:
+        return _recalled(using, reader, question, providers or Providers(), gate)
+    finally:
+        gate.tell()
+
+
+def _recalled(
+    using: str, reader: Reader, question: Question, providers: Providers, gate: Gate
+) -> Recalled:
+    shared = gate.shared
     clock = Clock(question.deadline_seconds, question.cancelled)
     if shared is not None:
         with clock.step("share") as left, limited(using, left):
@@ -94,12 +105,12 @@ def recall(
         chosen = choose(
             using=using,
             reader=reader,
-            shared=shared,
             question=question,
             pool=pool,
             ranked=ranked,
             providers=providers,
             left=clock.left,
+            gate=gate,
         )
     found_hits = pack(chosen, pool, reader.scope.tenant)
     hits = fitting(
@@ -110,16 +121,22 @@ def recall(
     )
     unembedded = UNEMBEDDED if pool.unembedded or found.waiting else ""
     withheld = WITHHELD if found.withheld else ""
-    reasons = (degraded, unembedded, withheld, chosen.reason)
+    reasons = (degraded, found.lost, unembedded, withheld, chosen.reason)
     answer = Recalled(
         hits,
-        strategy=found.strategy,
+        strategy=strategy_of(found, providers),
         degraded="; ".join(filter(None, reasons)),
         bounded=found.bounded,
         truncated=len(hits) < len(found_hits),
         timings_ms=clock.timings,
     )
     return search.told(answer)
+
+
+def strategy_of(found: Found, providers: Providers) -> str:
+    """Return how the vector leg looked; ``text`` where the host wants words alone."""
+    by_words = providers.without_vectors and "text" in found.legs
+    return "text" if by_words else found.strategy
 
 
 def _after(reader: Reader, milliseconds: float) -> Reader:
@@ -158,7 +175,9 @@ class Search:
             answers.append(found)
         bounded = any(found.bounded for found in answers)
         withheld = sum(found.withheld for found in answers)
-        return pool, replace(answers[0], bounded=bounded, withheld=withheld)
+        lost = next((found.lost for found in answers if found.lost), "")
+        first = replace(answers[0], bounded=bounded, withheld=withheld, lost=lost)
+        return pool, first
 
     def is_short(self, found: Found) -> bool:
         """Tell whether a page is short for what was withheld, and more may be there."""

@@ -29,6 +29,7 @@ def digest(reader: Reader, *, moments: bool = True) -> str:
         values = getattr(reader, name)
         told.append(None if values is None else sorted(map(str, values)))
     told += [reader.partition, reader.shared_with and str(reader.shared_with.id)]
+    told.append(reader.authorization)
     told += [reader.where.text.as_string(None), [*reader.where.parameters.items()]]
     if moments:
         told += [_moment(getattr(reader, name)) for name in MOMENTS]

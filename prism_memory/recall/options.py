@@ -17,9 +17,11 @@ from prism_memory.recall.words import words
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     TRUST_OPTIONS,
+    Authorization,
     Options,
     ReadMode,
     Scope,
+    Vector,
     check_bool,
     check_part,
     check_text,
@@ -68,6 +70,7 @@ class Asker:
     redaction: Redaction
     require_consent: bool | None = None
     defaults: Options | None = None
+    authorization: Authorization | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class Request:
         reinforce: Strengthen the hits afterwards.
         given: The options as they came, defaults included.
         shared: Who reads what another thread shares, if that is asked for.
+        vector: Of the question, where the caller has embedded it.
     """
 
     reader: Reader
@@ -89,6 +93,7 @@ class Request:
     reinforce: bool = False
     given: Options = field(default_factory=Options)
     shared: Reader | None = None
+    vector: Vector | None = None
 
 
 def request(
@@ -203,6 +208,7 @@ def check_values(defaults: Options | None, limits: Limits | None = None) -> None
 def reader_of(asker: Asker, options: Mapping[str, Any]) -> Reader:
     """Return who reads, and what narrows their sight."""
     terms = asker.limits.filter_terms
+    given = options.get("authorization")
     return Reader(
         scope=asker.scope,
         mode=asker.mode,
@@ -211,6 +217,7 @@ def reader_of(asker: Asker, options: Mapping[str, Any]) -> Reader:
         ),
         ids=listed(asker.limits, options.get("ids")),
         where=compile_filter(options.get("filter"), terms=terms),
+        authorization=asker.authorization if given is None else given,
         **{name: options[name] for name in NARROWING if name in options},
     )
 

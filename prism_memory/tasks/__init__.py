@@ -6,34 +6,40 @@ import atexit
 import os
 from typing import Any
 
-from prism_memory.tasks.sending import queue, sender  # first: it tells of no Celery
+from prism_memory.tasks.sending import sender  # first: it tells of no Celery
 
 # isort: split
 from celery import current_app
-from celery.schedules import crontab
+from celery.exceptions import SoftTimeLimitExceeded
 from django.core import checks
 
+from prism_memory import backends
 from prism_memory.conf import settings
 from prism_memory.signals import (
-    erasure_wanted,
-    export_wanted,
     indexing_wanted,
     resolving_wanted,
+    run_wanted,
     trace_wanted,
 )
-from prism_memory.tasks.decaying import fade, promote_facts
-from prism_memory.tasks.draining import drain, on_indexing_wanted, sweep
-from prism_memory.tasks.erasing import erase, on_erasure_wanted, sweep_erasures
-from prism_memory.tasks.exporting import export, on_export_wanted, sweep_exports
+from prism_memory.tasks.cleaning import clean_exports
+from prism_memory.tasks.draining import drain, on_indexing_wanted
+from prism_memory.tasks.following import follow_embedders
 from prism_memory.tasks.judging import judge_pending
-from prism_memory.tasks.rebuilding import rebuild
-from prism_memory.tasks.resolving import (
-    on_resolving_wanted,
-    resolve_entities,
-    sweep_entities,
+from prism_memory.tasks.observing import connect_observing, take_readings
+from prism_memory.tasks.promoting import promote_facts
+from prism_memory.tasks.resolving import on_resolving_wanted, resolve_entities
+from prism_memory.tasks.running import (
+    erase,
+    export,
+    fade,
+    fill,
+    on_run_wanted,
+    rebuild,
+    retain,
 )
-from prism_memory.tasks.retaining import retain
+from prism_memory.tasks.schedule import beat_schedule
 from prism_memory.tasks.sealing import seal
+from prism_memory.tasks.sweeping import sweep
 from prism_memory.tasks.tidying import tidy_entities
 from prism_memory.tasks.tracing import (
     keep_trace,
@@ -44,11 +50,14 @@ from prism_memory.tasks.tracing import (
 
 __all__ = [
     "beat_schedule",
+    "clean_exports",
     "connect",
     "drain",
     "erase",
     "export",
     "fade",
+    "fill",
+    "follow_embedders",
     "judge_pending",
     "keep_trace",
     "promote_facts",
@@ -60,74 +69,9 @@ __all__ = [
     "seal",
     "sender",
     "sweep",
-    "sweep_entities",
-    "sweep_erasures",
-    "sweep_exports",
+    "take_readings",
     "tidy_entities",
 ]
-
-
-def beat_schedule() -> dict[str, dict[str, Any]]:
-    """Return what beat should run, to be merged into the host's own schedule."""
-    seconds = float(settings.SWEEP_SECONDS)
-    return {
-        "prism-memory-sweep": {
-            "task": sweep.name,
-            "schedule": seconds,
-            "options": {"expires": seconds, **queue()},
-        },
-        "prism-memory-sweep-entities": {
-            "task": sweep_entities.name,
-            "schedule": seconds,
-            "options": {"expires": seconds, **queue()},
-        },
-        "prism-memory-tidy-entities": {
-            "task": tidy_entities.name,
-            "schedule": crontab(hour="3", minute="7"),
-            "options": {"expires": 86_400.0, **queue()},
-        },
-        "prism-memory-prune-traces": {
-            "task": prune_traces.name,
-            # By the clock: a span would begin anew with each restart of beat.
-            "schedule": crontab(hour="4", minute="17"),
-            "options": {"expires": 86_400.0, **queue()},
-        },
-        "prism-memory-seal": {
-            "task": seal.name,
-            "schedule": crontab(minute="7"),
-            "options": {"expires": 3_600.0, **queue()},
-        },
-        "prism-memory-retain": {
-            "task": retain.name,
-            "schedule": crontab(hour="3", minute="37"),
-            "options": {"expires": 86_400.0, **queue()},
-        },
-        "prism-memory-judge-conflicts": {
-            "task": judge_pending.name,
-            "schedule": crontab(minute="*/10"),
-            "options": {"expires": 600.0, **queue()},
-        },
-        "prism-memory-decay": {
-            "task": fade.name,
-            "schedule": crontab(hour="2", minute="47"),
-            "options": {"expires": 86_400.0, **queue()},
-        },
-        "prism-memory-promote": {
-            "task": promote_facts.name,
-            "schedule": crontab(hour="2", minute="17"),
-            "options": {"expires": 86_400.0, **queue()},
-        },
-        "prism-memory-sweep-erasures": {
-            "task": sweep_erasures.name,
-            "schedule": crontab(minute="*/5"),
-            "options": {"expires": 300.0, **queue()},
-        },
-        "prism-memory-sweep-exports": {
-            "task": sweep_exports.name,
-            "schedule": crontab(minute="*/15"),
-            "options": {"expires": 900.0, **queue()},
-        },
-    }
 
 
 def check_broker(**kwargs: Any) -> list[checks.CheckMessage]:
@@ -153,16 +97,14 @@ def connect() -> None:
     indexing_wanted.connect(
         on_indexing_wanted, dispatch_uid="prism_memory.on_indexing_wanted"
     )
-    export_wanted.connect(
-        on_export_wanted, dispatch_uid="prism_memory.on_export_wanted"
-    )
-    erasure_wanted.connect(
-        on_erasure_wanted, dispatch_uid="prism_memory.on_erasure_wanted"
-    )
+    run_wanted.connect(on_run_wanted, dispatch_uid="prism_memory.on_run_wanted")
     resolving_wanted.connect(
         on_resolving_wanted, dispatch_uid="prism_memory.on_resolving_wanted"
     )
     trace_wanted.connect(on_trace_wanted, dispatch_uid="prism_memory.on_trace_wanted")
+    # A backend that hangs is one that did not answer, and no text's fault.
+    backends.count_as_outage(SoftTimeLimitExceeded)
+    connect_observing()
     checks.register(check_broker)
     os.register_at_fork(after_in_child=sender.reset)
     atexit.register(sender.flush)

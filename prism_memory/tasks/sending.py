@@ -23,6 +23,8 @@ except ModuleNotFoundError as error:
 
 logger = logging.getLogger("prism_memory")
 
+PREFIX: Final = "prism_memory."
+"""Of the names of all tasks."""
 SEND_SECONDS: Final = 3.0
 """How long one step with a broker may take before it counts as down."""
 FLUSH_SECONDS: Final = 2.0
@@ -61,13 +63,17 @@ class Message:
             expires=self.expires_seconds,
             retry=False,
             connection=connection,
-            **queue(),
         )
 
 
-def queue() -> dict[str, Any]:
-    """Return the routing that the project wishes, if any."""
-    return {"queue": settings.QUEUE} if settings.QUEUE else {}
+def routing(name: str) -> dict[str, Any]:
+    """Return the queue and the priority that the project wishes for a task, if any."""
+    short = name.removeprefix(PREFIX)
+    queue = settings.QUEUES.get(short, settings.QUEUE)
+    options: dict[str, Any] = {"queue": queue} if queue else {}
+    if short in settings.PRIORITIES:
+        options["priority"] = settings.PRIORITIES[short]
+    return options
 
 
 def patient_connection() -> Connection:

@@ -14,23 +14,25 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from celery import current_app, shared_task
+from celery import current_app
 from django.db import transaction
 from django.utils import timezone
 
-from prism_memory import indexing, lifecycle
+from prism_memory import lifecycle
 from prism_memory.conf import settings
+from prism_memory.tasks.base import RETRYING, task
 from prism_memory.tasks.sending import Message, sender
 from prism_memory.types import JSON, Trace
 
 
-@shared_task(name="prism_memory.trace", acks_late=True, ignore_result=True)
+# Written once however often it comes, and nobody sends it again: so at once.
+@task("trace", reject_on_worker_lost=True, **RETRYING)
 def keep_trace(*, using: str, trace: JSON, **kwargs: Any) -> None:
     """Keep what was recalled."""
     lifecycle.write_trace(using=using, trace=Trace.from_json(trace))
 
 
-@shared_task(name="prism_memory.reinforce", acks_late=False, ignore_result=True)
+@task("reinforce", acks_late=False)
 def reinforce(
     *,
     using: str,
@@ -50,15 +52,11 @@ def reinforce(
     )
 
 
-@shared_task(name="prism_memory.prune_traces", ignore_result=True)
-def prune_traces(**kwargs: Any) -> None:
-    """Remove the traces whose time is over, tenant by tenant."""
-    using = settings.DATABASE
+@task("prune_traces", **RETRYING)
+def prune_traces(*, using: str, tenant: str, **kwargs: Any) -> None:
+    """Remove the traces of one tenant whose time is over."""
     lifecycle.prune_traces(
-        using=using,
-        tenants=indexing.tenants(using=using),
-        at=timezone.now(),
-        days=settings.TRACE_DAYS,
+        using=using, tenants=[tenant], at=timezone.now(), days=settings.TRACE_DAYS
     )
 
 

@@ -14,6 +14,16 @@ from prism_memory.types.answers import (
     RebuiltIndex,
     Recalled,
 )
+from prism_memory.types.authorizations import (
+    ACCESS_GRANTS_AT_MOST,
+    GROUPS_AT_MOST,
+    AccessGrant,
+    Authorization,
+    DenialReason,
+    Open,
+    Repointed,
+    check_groups,
+)
 from prism_memory.types.checks import (
     METADATA_DEPTH,
     NAME_BYTES,
@@ -38,6 +48,7 @@ from prism_memory.types.conflicts import (
     Settled,
 )
 from prism_memory.types.deep import DeepRecalled, Grade
+from prism_memory.types.denials import Denial
 from prism_memory.types.entities import (
     MERGED_AT_MOST,
     EntityItem,
@@ -83,13 +94,22 @@ from prism_memory.types.retention import (
     Rules,
     ScopePreview,
 )
+from prism_memory.types.retrieval import (
+    Passage,
+    PassageProvenance,
+    Retrieval,
+    Retrieved,
+    TrustLabels,
+)
 from prism_memory.types.reviews import ReviewAction, Reviewed, ReviewItem, ReviewPage
+from prism_memory.types.runs import FailedPage, FailedText, RunPage, RunStatus
 from prism_memory.types.scopes import (
     SCOPE_NAMESPACE,
     Actor,
     Grant,
     Origin,
     Scope,
+    check_authorization,
     check_scope,
 )
 from prism_memory.types.scoring import Scoring
@@ -145,6 +165,8 @@ from prism_memory.types.vocabulary import (
 )
 
 __all__ = [
+    "ACCESS_GRANTS_AT_MOST",
+    "GROUPS_AT_MOST",
     "HASH_BYTES",
     "JSON",
     "MAX",
@@ -169,7 +191,9 @@ __all__ = [
     "UUID_PATTERN",
     "AbsenceScore",
     "Acceptance",
+    "AccessGrant",
     "Actor",
+    "Authorization",
     "Candidate",
     "ChunkPage",
     "Claim",
@@ -187,6 +211,8 @@ __all__ = [
     "DecidedFact",
     "DeepRecalled",
     "DeletedSource",
+    "Denial",
+    "DenialReason",
     "Derived",
     "EmbedderIdentity",
     "EntityItem",
@@ -203,6 +229,8 @@ __all__ = [
     "FactChange",
     "FactItem",
     "FactPage",
+    "FailedPage",
+    "FailedText",
     "Foreseen",
     "Forgotten",
     "Generations",
@@ -222,9 +250,12 @@ __all__ = [
     "MentionRole",
     "MergedName",
     "Neighbor",
+    "Open",
     "Options",
     "Origin",
     "Page",
+    "Passage",
+    "PassageProvenance",
     "Permission",
     "Preview",
     "Principal",
@@ -234,11 +265,14 @@ __all__ = [
     "RebuiltIndex",
     "Recalled",
     "RefPage",
+    "Repointed",
     "Restored",
     "RestoredFact",
     "RestoredVersion",
     "Retained",
     "RetiredSource",
+    "Retrieval",
+    "Retrieved",
     "ReviewAction",
     "ReviewDecision",
     "ReviewItem",
@@ -248,6 +282,8 @@ __all__ = [
     "Role",
     "Rules",
     "Ruling",
+    "RunPage",
+    "RunStatus",
     "Scope",
     "ScopeLevel",
     "ScopePreview",
@@ -267,14 +303,17 @@ __all__ = [
     "TombstoneReason",
     "Trace",
     "Trust",
+    "TrustLabels",
     "Vector",
     "Verdict",
+    "check_authorization",
     "check_bigint",
     "check_bool",
     "check_choice",
     "check_count",
     "check_finite",
     "check_generation",
+    "check_groups",
     "check_json",
     "check_name",
     "check_part",

@@ -207,8 +207,8 @@ class Recalled(Sequence[Hit]):
     """The hits of one recall, best first, and how they were found.
 
     Args:
-        strategy: How the vector leg looked: ``exact``, ``index``, or ``none`` where it
-            did not.
+        strategy: How the vector leg looked: ``exact``, ``index``, ``external``, or
+            ``none`` where it did not; ``text`` where ``VECTOR_INDEX`` is ``none``.
         degraded: Why the answer is poorer than it could be, or empty.
         bounded: Some words are in too many rows to search them all: those were only
             searched beside others. Or an entity has more facts than are looked at.

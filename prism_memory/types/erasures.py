@@ -107,7 +107,8 @@ class Erased(Counted):
         kinds: Records removed, by kind.
         kept: What holds keep: ``records``, ``facts``, ``sources`` and ``scopes`` of the
             target, and ``derived``, records elsewhere; and ``spared``: facts elsewhere
-            that cited some of it, and stand on what else they cite.
+            that cited some of it, and stand on what else they cite. Where an external
+            index could not be told all, ``copies``: vectors that it is yet to delete.
         at: When it began.
         finished_at: When it ended. What was committed in the target before that is
             gone; what was written there later stays.

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, TypedDict
 
+from prism_memory.types.authorizations import Authorization
 from prism_memory.types.scopes import Scope
 from prism_memory.types.scoring import Scoring
 from prism_memory.types.vocabulary import Kind, Tier
@@ -35,6 +36,9 @@ class Options(TypedDict, total=False):
         share_from_parent_thread_id: Also what this thread shares with the reader's: its
             name, beside the reader's own, or its whole scope. Trust option. Two queries
             more.
+        authorization: As whom restricted documents are read; the memory's when None.
+            Trust option. Access is looked at once more before anything is shown: one
+            query more.
 
         legs: ``hybrid`` (vector and text), one of ``vector``, ``text``, ``recency``,
             or a collection of these.
@@ -90,6 +94,7 @@ class Options(TypedDict, total=False):
     include_superseded: bool
     include_quarantined: bool
     share_from_parent_thread_id: str | Scope | None
+    authorization: Authorization | None
 
     legs: str | Collection[str]
     fusion: str
@@ -125,6 +130,7 @@ TRUST_OPTIONS: Final = frozenset(
         "trust_weighting",
         "require_consent",
         "share_from_parent_thread_id",
+        "authorization",
     }
 )
 """What a caller must ask for by name, each time: no default may (B370)."""

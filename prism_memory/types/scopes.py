@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Final
 
 from prism_memory.errors import Invalid, PermissionDenied, ScopeDenied
-from prism_memory.types.checks import check_name
+from prism_memory.types.authorizations import Authorization
+from prism_memory.types.checks import check_name, check_part
 from prism_memory.types.vocabulary import Permission, ReadMode, Trust, check_choice
 
 SCOPE_NAMESPACE: Final = uuid.UUID("6f1d6c58-6f0c-5e0b-9b9e-7d3a1f0c2b64")
@@ -148,8 +149,11 @@ class Grant:
         permissions: What is allowed there and below.
         origin: Trust and writer of what the caller writes; no request changes it.
         actor: Who acts, as the audit names them.
+        authorization: As whom restricted documents are read, and deleted; none is when
+            None. No request changes it either.
 
     Raises:
+        ScopeDenied: The authorization is of another tenant.
         Invalid: A permission is unknown, or one is given where a set is meant: in
             ``"readwrite"`` each would be found.
     """
@@ -158,8 +162,10 @@ class Grant:
     permissions: frozenset[Permission]
     origin: Origin
     actor: Actor
+    authorization: Authorization | None = None
 
     def __post_init__(self) -> None:
+        check_authorization(self.authorization, self.scope)
         given: object = self.permissions
         if isinstance(given, str) or not isinstance(given, Collection):
             message = "permissions must be a set of them."
@@ -211,6 +217,20 @@ def _chain(scope: Scope) -> tuple[Scope, ...]:
         Scope(scope.tenant),
     ]
     return tuple(dict.fromkeys(seen))
+
+
+def check_authorization(authorization: object, scope: Scope) -> Authorization | None:
+    """Return who reads documents in ``scope``, if anybody.
+
+    Raises:
+        Invalid: It is no authorization.
+        ScopeDenied: It is of another tenant (B216).
+    """
+    found = check_part(authorization, Authorization, "authorization")
+    if found is not None and found.tenant not in {None, scope.tenant}:
+        message = "The authorization is of another tenant."
+        raise ScopeDenied(message, field="authorization")
+    return found
 
 
 def check_scope(scope: object) -> Scope:

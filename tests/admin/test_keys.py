@@ -15,7 +15,7 @@ from django.utils import timezone
 from prism_memory import lifecycle
 from prism_memory.admin import links
 from prism_memory.models import AccessKey, AuditEvent
-from prism_memory.types import Permission, Scope, Trust
+from prism_memory.types import Authorization, Open, Permission, Scope, Trust
 from tests.admin.rows import make_key, make_staff
 
 pytestmark = pytest.mark.django_db
@@ -48,6 +48,7 @@ def test_a_token_is_shown_once_and_kept_nowhere(
     assert grant.scope == Scope("acme", " ada", "support")
     assert grant.permissions == {Permission.READ, Permission.WRITE}
     assert grant.origin.trust is Trust.TOOL
+    assert grant.authorization is None
     assert key.expires_at == dt.datetime(2099, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
     secret = token.rpartition("_")[2]
     assert {"no-store", "private"} <= set(answer["Cache-Control"].split(", "))
@@ -58,6 +59,18 @@ def test_a_token_is_shown_once_and_kept_nowhere(
     event = AuditEvent.objects.get(tenant="acme")
     assert (event.action, event.actor) == ("key.create", f"user:{user.pk}")
     assert secret not in str(event.detail)
+
+
+def test_a_key_reads_documents_as_its_principal(root: Client) -> None:
+    """B217: the groups of lines that are not blank."""
+    change = {"principal": "ada", "groups": "hr\r\n\r\nfield sales\r\n"}
+    (token,) = TOKEN.findall(root.post(ADD, GIVEN | change).text)
+    grant = lifecycle.authenticate(using="default", token=token, at=timezone.now())
+    assert grant is not None
+    reads = Authorization("ada", ["hr", "field sales"], open=Open.ALLOW)
+    assert grant.authorization == reads
+    page = root.get(links.row_page(AccessKey.objects.get())).text
+    assert "field sales" in page
 
 
 @pytest.mark.parametrize(
@@ -71,6 +84,11 @@ def test_a_token_is_shown_once_and_kept_nowhere(
         ({"trust": "god"}, "valid choice"),
         ({"owner": "ä" * 200}, "256 bytes"),
         ({"tenant": "a\0b"}, "Null characters"),
+        ({"groups": "hr"}, "are a principal"),
+        (
+            {"principal": "ada", "groups": "\n".join(map(str, range(33)))},
+            "more than 32",
+        ),
     ],
 )
 def test_a_key_that_cannot_be_is_refused(

@@ -182,13 +182,22 @@ def test_runs_show_progress_state_and_silence(root: Client) -> None:
 
 
 def test_counts_are_told_in_words() -> None:
-    told = str(progress({"held": 1, "parts": 1, "prism_memory_legalhold": 1_200}))
+    told = str(
+        progress(
+            Run(
+                kind="import",
+                counts={"held": 1, "parts": 1, "prism_memory_legalhold": 1_200},
+            )
+        )
+    )
     assert told == "left out, hidden for a hold: 1; files: 1; legal holds: 1,200"
 
 
 def test_counts_of_any_shape_are_shown() -> None:
-    assert "<progress" not in str(progress({"done": 1, "total": 0}))
-    assert str(progress({"<b>": [1]})) == "&lt;b&gt;: [1]"
+    assert "<progress" not in str(
+        progress(Run(kind="import", counts={"done": 1, "total": 0}))
+    )
+    assert str(progress(Run(kind="import", counts={"<b>": [1]}))) == "&lt;b&gt;: [1]"
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from prism_memory import signals
+from prism_memory import backends, indexing, signals
 from prism_memory.admin import links
 from prism_memory.models import AuditEvent, Embedding, EmbeddingSpace
+from prism_memory.types import Actor
 from tests.admin.rows import make_staff
 from tests.factories import make_record, make_scope
+from tests.indexing.two_spaces import configure
 
 pytestmark = pytest.mark.django_db
 
@@ -93,3 +98,59 @@ def test_queues_show_once_a_tenant_is_chosen(root: Client) -> None:
     assert "is shown for one tenant" in root.get(links.row_page(space)).text
     unknown = root.get(links.row_page(space) + "?tenant=nobody").text
     assert "Nothing was ever remembered under" in unknown
+
+
+class TestSwitching:
+    @pytest.fixture(autouse=True)
+    def _two(self, settings: Any) -> None:
+        configure(settings)
+        make_record(scope=make_scope(), wait=True)
+
+    def build(self) -> EmbeddingSpace:
+        given: Any = {"using": "default", "actor": Actor("t"), "at": timezone.now()}
+        space = indexing.build_space(alias="default", backend="next", **given)
+        return EmbeddingSpace.objects.get(id=space.id)
+
+    def fill(self, space: EmbeddingSpace) -> None:
+        embed = partial(backends.embed, backends.get_embedder("next"), role="passage")
+        queue = indexing.Queue("default", "acme", indexing.space_of(space))
+        indexing.fill_page(queue=queue, embed=embed, rows=8)
+
+    def post(self, client: Client, space: EmbeddingSpace, deed: str) -> str:
+        page = links.row_page(space, deed)
+        return client.post(page, {"reason": "a new model"}, follow=True).text
+
+    def test_one_that_is_whole_answers_and_the_other_is_built_again(
+        self, client: Client
+    ) -> None:
+        new = self.build()
+        user = make_staff("view_embeddingspace", "change_embeddingspace")
+        client.force_login(user)
+        assert "Switch to this space" in client.get(links.row_page(new)).text
+        assert "lacks 1 vectors" in self.post(client, new, "switch")
+        self.fill(new)
+        assert "This space answers now." in self.post(client, new, "switch")
+        event = AuditEvent.objects.get(action="space.switch")
+        assert (event.actor, event.reason) == (f"user:{user.pk}", "a new model")
+        old = EmbeddingSpace.objects.get(state="retired")
+        assert "Build again" in client.get(links.row_page(old)).text
+        assert "It is being built." in self.post(client, old, "reopen")
+        assert client.post(links.row_page(new, "switch")).status_code == 404
+        old.refresh_from_db()
+        assert old.state == "building"
+
+    def test_who_may_not_is_shown_no_button_and_refused(self, client: Client) -> None:
+        new = self.build()
+        client.force_login(make_staff("view_embeddingspace"))
+        page = client.get(links.row_page(new)).text
+        assert "Switch to this space" not in page
+        for deed in ("switch", "drop"):
+            assert client.post(links.row_page(new, deed)).status_code == 403
+
+    @pytest.mark.django_db(transaction=True)
+    def test_one_that_does_not_answer_is_dropped(self, root: Client) -> None:
+        new = self.build()
+        self.fill(new)
+        assert "The space is dropped." in self.post(root, new, "drop")
+        assert EmbeddingSpace.objects.count() == 1
+        assert Embedding.objects.count() == 1

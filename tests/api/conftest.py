@@ -25,6 +25,7 @@ def make_token(
     permissions: tuple[Permission, ...] = ALL,
     trust: Trust = Trust.AGENT,
     expires_at: dt.datetime | None = None,
+    **given: Any,
 ) -> str:
     _, token = create_key(
         using="default",
@@ -35,6 +36,7 @@ def make_token(
         at=timezone.now(),
         trust=trust,
         expires_at=expires_at,
+        **given,
     )
     return token
 

@@ -148,6 +148,15 @@ ROWS = {
     ("export-manifest", "GET"): Row(Permission.GOVERN, 404),
     ("export-part", "GET"): Row(Permission.GOVERN, 404),
     ("pending", "GET"): Row(Permission.READ),
+    # Of a tenant's own keys only; see test_runs.py.
+    ("pending-failed", "GET"): Row(Permission.OPERATE, 403),
+    ("pending-retry", "POST"): Row(Permission.OPERATE, 403, {}),
+    ("runs", "GET"): Row(Permission.OPERATE, 403),
+    ("run", "GET"): Row(Permission.OPERATE, 403),
+    ("run-cancel", "POST"): Row(Permission.OPERATE, 403, {}),
+    ("run-retry", "POST"): Row(Permission.OPERATE, 403, {}),
+    # As audit; see test_metrics.py.
+    ("metrics", "GET"): Row(Permission.OPERATE, 403),
     ("limits", "GET"): Row(Permission.READ),
     ("health-live", "GET"): Row(None),
     ("health-ready", "GET"): Row(None),

@@ -34,8 +34,9 @@ YESTERDAY = timezone.now() - dt.timedelta(days=1)
 LONG_AGO = "2001-01-01T00:00:00Z"
 SECRET = "zanzibar"
 
-NOT_OVER_HTTP = {"cancelled"}
-"""A caller who does not want the answer any more closes the connection."""
+NOT_OVER_HTTP = {"cancelled", "authorization"}
+"""A caller who does not want the answer any more closes the connection; and as whom
+documents are read, the key alone says."""
 
 EVERYTHING: dict[str, Any] = {
     "kinds": ["entry"],

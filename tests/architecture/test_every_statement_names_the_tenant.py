@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +29,9 @@ from prism_memory.models import EmbeddingSpace, Run
 from prism_memory.models.choices import RunState
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
+    AccessGrant,
     Actor,
+    Authorization,
     Consent,
     Derived,
     Entry,
@@ -38,9 +41,11 @@ from prism_memory.types import (
     Restored,
     SourceRef,
 )
+from prism_memory.types.findings import Finding
 from tests.capture import Captured, tenant_in_every_statement, unnamed_tables
 from tests.factories import ADA, make_memory, make_scope, make_trace, remember_one
 from tests.governance.stored import storages
+from tests.indexes import WATCHED, chosen
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +65,7 @@ EVERYTHING: Final[dict[str, Any]] = {
     "reinforce": True,
 }
 GOVERNOR: Final = Grant(make_scope(), frozenset(Permission), ADA, SYSTEM)
+READING_GOVERNOR: Final = replace(GOVERNOR, authorization=Authorization("ada"))
 Calls = Mapping[str, Callable[[], object]]
 
 
@@ -97,6 +103,9 @@ def memory_calls(memory: Memory, record_id: uuid.UUID) -> Calls:
         "recall, vector": lambda: memory.recall("tea", legs="vector"),
         "recall, text": lambda: memory.recall("tea", legs="text"),
         "recall, narrowed": lambda: memory.recall("tea", ids=[record_id], **narrow),
+        "recall, authorized": lambda: memory.recall(
+            "tea", authorization=Authorization("ada", ["hr"])
+        ),
         "recall, all of it": lambda: memory.recall("tea", **EVERYTHING),
         "deep_recall": lambda: memory.deep_recall("tea", force_hard=True),
         "neighbors": lambda: memory.neighbors("tea"),
@@ -302,6 +311,9 @@ def lifecycle_calls(record_id: uuid.UUID) -> Calls:
         at=at,
     )
     return {
+        "resituate": lambda: lifecycle.resituate(
+            using="default", tenant=TENANT, actor=SYSTEM, at=at, whole=True
+        ),
         "remember": lambda: lifecycle.remember(
             **own, actor=SYSTEM, rows=rows, embedder="default", at=at
         ),
@@ -383,7 +395,24 @@ def removal_calls(own: Mapping[str, Any], at: Any) -> Calls:
         streamed()
         return lifecycle.propagate_deletion(**own, by=GOVERNOR, at=at, source="mail")
 
+    def repointed() -> object:
+        streamed()
+        made = str(uuid.uuid4())
+        return lifecycle.repoint(
+            **own, by=GOVERNOR, at=at, from_key="mail", to_key=made
+        )
+
+    def set_access() -> object:
+        streamed()
+        grants = {"mail": [AccessGrant("ada")]}
+        return lifecycle.set_access(**given, grants=grants)
+
     return {
+        "set_access": set_access,
+        "propagate_deletion, restricted": lambda: lifecycle.propagate_deletion(
+            **own, by=READING_GOVERNOR, at=at, source="mail"
+        ),
+        "repoint": repointed,
         "forget": lambda: lifecycle.forget(**given, ids=[remember_one("rum")]),
         "forget, on hold": hidden,
         "release_forgotten": lambda: lifecycle.release_forgotten(**given, ids=hidden()),
@@ -418,14 +447,18 @@ NO_TENANTS_ROWS: Final = {
     "back_off_seconds",
     "create_index",
     "drop_index",
+    "embeddable",
     "embedder_of",
     "find_active",
     "find_live",
     "in_host_transaction",
     "index_name",
     "index_state",
+    "is_situated_otherwise",
     "known_space",
+    "note_situate",
     "live",
+    "random_tenant",
     "space_of",
     "refuse_while_built",
     "table_sizes",
@@ -435,6 +468,23 @@ NO_TENANTS_ROWS: Final = {
 
 MEASURED: Final = {"calibrate"}
 """Watched in ``tests/indexing/test_calibrate.py``: no transaction may be around it."""
+
+
+def start_rebuild(space: indexing.Space) -> Run:
+    at = timezone.now()
+    return indexing.start_rebuild(
+        using="default", tenant=TENANT, space=space, actor=SYSTEM, at=at
+    )
+
+
+OF_THE_INSTALLATION: Final = {
+    "build_space",
+    "drop_space",
+    "reopen_space",
+    "switch_space",
+    "follow_embedders",
+}
+"""They change the table of spaces, and ask tenant by tenant what stands above."""
 
 
 def indexing_calls() -> Calls:
@@ -462,18 +512,74 @@ def indexing_calls() -> Calls:
         "enqueue_missing": lambda: indexing.enqueue_missing(**own),
         "retry_failed": lambda: indexing.retry_failed(**own),
         "recount": lambda: indexing.recount(**own),
+        "examine": lambda: [*indexing.examine(using="default", tenants=[TENANT])],
+        "cure": lambda: indexing.cure(using="default", finding=miscounted(space)),
+        "requeue_stale": lambda: indexing.requeue_stale(**own),
+        "behind": lambda: indexing.behind(**own, other=space),
+        "compare_spaces": lambda: indexing.compare_spaces(
+            using="default", tenant=TENANT, spaces=(space, space)
+        ),
+        "fill": lambda: indexing.fill(**own, embed=embed, rows=1, actor=SYSTEM),
+        "start_fill": lambda: indexing.start_fill(
+            **own, actor=SYSTEM, at=timezone.now()
+        ),
+        "resume_fill": lambda: indexing.resume_fill(
+            using="default",
+            tenant=TENANT,
+            run_id=indexing.start_fill(**own, actor=SYSTEM, at=timezone.now()).id,
+        ),
+        "is_to_fill": lambda: indexing.is_to_fill(**own, other=space),
+        "fill_page": lambda: indexing.fill_page(
+            queue=indexing.Queue("default", TENANT, space), embed=embed, rows=1
+        ),
         "rebuild_page": lambda: indexing.rebuild_page(
             queue=indexing.Queue("default", TENANT, space), embed=embed, rows=1
         ),
         "rebuild": lambda: indexing.rebuild(**own, embed=embed, rows=1, actor=SYSTEM),
+        "start_rebuild": lambda: start_rebuild(space),
+        "resume_rebuild": lambda: indexing.resume_rebuild(
+            using="default", tenant=TENANT, run_id=start_rebuild(space).id
+        ),
     }
+
+
+def copying_calls() -> Calls:
+    """What is done for an external index, with one."""
+    identity = backends.get_embedder().identity
+    space = indexing.active(using="default", alias="default", identity=identity)
+    own: dict[str, Any] = {"using": "default", "tenant": TENANT}
+
+    def with_index(call: Callable[[], object]) -> Callable[[], object]:
+        def asked() -> object:
+            with chosen(WATCHED):
+                remember_one(wait=True)
+                make_memory().recall("tea")
+                return call()
+
+        return asked
+
+    calls: Calls = {
+        "copy": lambda: indexing.copy(**own, space=space),
+        "reconcile": lambda: indexing.reconcile(**own, space=space),
+        "tell_removed": lambda: indexing.tell_removed(**own),
+        "count_copies": lambda: indexing.count_copies(**own),
+        "count_gone": lambda: indexing.count_gone(**own),
+        "forget_index": lambda: indexing.forget_index(**own, index="watched"),
+    }
+    return {name: with_index(call) for name, call in calls.items()}
+
+
+def miscounted(space: indexing.Space) -> Finding:
+    return Finding("counts_off", "", "", tenant=TENANT, space_id=space.id)
 
 
 def test_the_queue_is_worked_tenant_by_tenant() -> None:
     """B22: work that spans tenants lists them first."""
     remember_one("tea")
-    calls = indexing_calls()
-    assert not exercised(indexing, calls, NO_TENANTS_ROWS | MEASURED)
+    calls = {**indexing_calls(), **copying_calls()}
+    assert not exercised(
+        indexing, calls, NO_TENANTS_ROWS | MEASURED | OF_THE_INSTALLATION
+    )
     watch(calls)
 
 
@@ -488,6 +594,7 @@ def test_what_is_said_to_touch_no_tenants_rows_does_not() -> None:
         indexing.refuse_while_built(using="default", space=space)
         indexing.table_sizes(using="default")
         assert [*indexing.tenants(using="default")] == [TENANT]
+        assert indexing.random_tenant(using="default") == TENANT
     assert not seen.on_tenants()
 
 
@@ -498,7 +605,18 @@ def test_runs_and_audit_name_the_tenant() -> None:
         run = begin(at)
         runs.advance(run, using="default", cursor={"n": 1}, counts={"n": 1}, at=at)
         runs.finish(run, using="default", state=RunState.FAILED, at=at)
-        assert begin(at).id == run.id
+        again = begin(at)
+        assert again.id == run.id
+        own: dict[str, Any] = {"using": "default", "tenant": TENANT, "at": at}
+        runs.expect(again, using="default", total=1, at=at)
+        ticket = runs.rest(again, using="default", at=at)
+        runs.take_up(**own, run_id=run.id, ticket=ticket)
+        assert runs.left_alone(**own) == []
+        runs.cancel(**own, run_id=run.id)
+        given: dict[str, Any] = {"kind": "decay", "target": "", "actor": SYSTEM}
+        waiting = runs.wait_for_worker(**own, **given)
+        runs.cancel(**own, run_id=waiting.id)
+        runs.retry(**own, run_id=waiting.id)
         audit.record(
             using="default",
             tenant=TENANT,

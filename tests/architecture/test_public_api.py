@@ -15,8 +15,8 @@ import prism_memory
 from prism_memory import access, audit, indexing, lifecycle, recall, runs
 from prism_memory.memory import Memory
 
-PACKAGES: Final = [indexing, lifecycle, recall]
-MODULES: Final = [access, audit, runs]
+PACKAGES: Final = [indexing, lifecycle, recall, runs]
+MODULES: Final = [access, audit]
 
 POSITIONAL: Final = {
     "back_off_seconds": "Arithmetic on one number.",
@@ -38,7 +38,16 @@ POSITIONAL: Final = {
     "difficulty": "Pure: asks about one question.",
     "deep": "Pure: the question first.",
     "advance": "A method on a run, but for its name.",
+    "announce": "As advance.",
+    "done_and_total": "As advance.",
+    "expect": "As advance.",
+    "failing": "As advance.",
     "finish": "As advance.",
+    "is_silent": "As advance.",
+    "per_second": "As advance.",
+    "percent": "As advance.",
+    "rest": "As advance.",
+    "silent_since": "Arithmetic on one time.",
 }
 """Functions that take something by position, and why. No operation is among them."""
 

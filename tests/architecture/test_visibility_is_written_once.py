@@ -45,11 +45,15 @@ THROUGH_THE_RULE: Final = {
     "facts.writing.cite",
     "governance.export.read",
     "governance.lines.writing",
+    "ingest.listing.read_chunks",
     "lifecycle.share._hold_shareable",
+    "rag.identity._is_any_foreign",
+    "rag.identity._is_foreign",
+    "rag.retrieving.standing",
     "recall.adjacent.adjacent",
     "recall.candidates.entity._reach",
     "recall.candidates.statement.statement",
-    "recall.choosing.still_visible",
+    "recall.denials.still_visible",
     "recall.explain._rows",
     "recall.listing.get",
     "recall.listing._read",
@@ -61,6 +65,7 @@ AROUND_THE_RULE: Final = {
     "access.visible": "Adds the rule to the rows.",
     "access.visible_in": "As visible.",
     "admin.content.withheld_content": "A reveal: with a permission, audited.",
+    "governance.erasure.target.records_below": "Counts what is to be erased.",
     "admin.items.records_of": "States and keys for a reviewer; ``loaded`` leaves the"
     " words out, and admin.words asks the rule for them.",
     "admin.record_sections.labels": "Kind and key for links of a governor; no words.",
@@ -106,6 +111,8 @@ AROUND_THE_RULE: Final = {
 """ORM queries on records without the rule, each with its reason."""
 
 RAW_SQL: Final = {
+    "access.denied": "The sources for which records are withheld; ids only.",
+    "access.drawn": "A part of the rule.",
     "facts.promotable": "Ids that ``validate`` is asked about, by their numbers.",
     "facts.standings": "Numbers of what fades, in sight or not; no words.",
     "access.held": "Whether a hold keeps a row, or a fact that rests on it.",
@@ -157,13 +164,41 @@ RAW_SQL: Final = {
     " consent given later must not wait for a vector.",
     "indexing.enqueue_missing": "As indexing.claim: what has no vector is queued.",
     "indexing.page_of_texts": "As indexing.claim: a rebuild makes all vectors anew.",
+    "indexing.page_to_fill": "As indexing.claim: what lacks its vector.",
+    "indexing.fill_vectors": "Writes them, while the text is still the same.",
+    "indexing.requeue_stale": "Compares hashes of texts; ids only.",
+    "indexing.count_records": "Counts for progress; no content.",
+    "indexing.sampled_texts": "Words that two embedders are compared by; shown to"
+    " nobody.",
+    "situate.page": "Ids of all, in sight or not, whose index texts are made anew.",
+    "situate.lock": "What these are made of; shown to nobody.",
+    "situate.write": "Writes them.",
+    "situate.requeue": "Hashes of texts that wait for a vector.",
+    "doctor.vectors_amiss": "Compares hashes of texts; counts only.",
+    "doctor.records_without_vectors": "Counts; no content.",
+    "doctor.delete_orphans": "Ids of vectors whose record is retired or gone.",
+    "doctor.indexes_of_our_tables": "The catalogue; no rows.",
+    "doctor.statistics_of_tables": "Numbers of the server's; no rows.",
     "indexing.table_sizes": "Bytes of the table.",
+    "metrics.sizes": "Bytes and estimated rows of the table.",
+    "indexing.unsettled_sources": "Whether a document waits; shows no row.",
+    "ingest.chunks": "An ingest compares itself with a document's own rows.",
+    "ingest.ids_of_source": "Ids of a source's rows that its governor deletes.",
+    "ingest.insert_chunks": "Writes.",
+    "ingest.move_chunks": "Writes.",
+    "ingest.own_records": "What goes out of search with its source, or comes back.",
+    "ingest.retire_chunks": "Writes.",
+    "ingest.reuse_vectors": "Vectors of a document's own rows; shows none.",
+    "ingest.set_retired": "Writes.",
+    "ingest.states_of_sources": "Counts vectors of sources in sight; no words.",
+    "ingest.waiting_of_source": "As indexing.claim: which of a document's rows wait.",
     "integrity.between": "An auditor's look: signatures of all rows; shows ids only.",
     "integrity.locked": "Signatures of rows that an operator vouches for; shows none.",
     "integrity.rows": "Signatures of rows that were just read or written; shows none.",
     "integrity.sign": "Writes signatures.",
     "integrity.unsigned": "What an operator has signed; shows ids only.",
     "integrity.versions": "Ids and versions, for the manifest of all rows.",
+    "rag.foreign": "Has {visible}.",
     "recall.beside": "Has {visible}.",
     "recall.looked": "Words and counts; what is shown of it passes {visible} after.",
     "recall.looked_small": "As looked.",
@@ -192,6 +227,7 @@ RAW_SQL: Final = {
     "retention.oldest": "As due.",
     "reviews.waiting": "Has {visible}.",
     "share.hold_shareable": "Has {visible}.",
+    "source_access.cited": "Counts; shows no row.",
     "share.shared": "Has {visible}.",
 }
 """Named statements that read records."""
@@ -283,6 +319,7 @@ def test_no_statement_on_records_is_written_outside_the_sql_files() -> None:
     }
     assert holders == {
         "checks.of_databases",  # the names of the tables whose columns it looks up
+        "metrics.gauges",  # names of the tables whose sizes are shown
         "types.erasures",  # under which name counts tell of records
     }
 

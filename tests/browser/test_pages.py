@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth import get_user_model
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import expect
 
+from prism_memory import metrics
 from prism_memory.admin import links
 from prism_memory.admin.tabs import OF_TENANT
-from prism_memory.models import Record, Tenant
+from prism_memory.models import Reading, Record, Tenant
 from tests.browser.conftest import OpenPage
 from tests.browser.looking import check
 from tests.browser.rows import TENANT, World
@@ -31,7 +33,18 @@ def test_somebody_signs_in_and_walks_the_tabs(open_page: OpenPage) -> None:
         expect(tabs.locator("[aria-current=page]")).to_have_text(str(label))
 
 
-LISTS = [model for model, _label in OF_TENANT if model is not Record]
+LISTS = [model for model, _label in OF_TENANT if model not in (Record, Reading)]
+
+
+def test_operations(open_page: OpenPage, world: World) -> None:
+    metrics.take_readings(using="default", at=timezone.now())
+    page = open_page(links.list_page(Reading))
+    check(page, "operations-installation")
+    page.get_by_label("Tenant, exactly").fill(TENANT)
+    page.get_by_role("button", name="Open").click()
+    expect(page.get_by_role("button", name="Retry what failed")).to_be_visible()
+    page.get_by_text("The last day as a table").click()
+    check(page, "operations-tenant")
 
 
 @pytest.mark.parametrize("half", [0, 1])

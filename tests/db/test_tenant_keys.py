@@ -31,6 +31,7 @@ from prism_memory.models import (
     Review,
     ShareGrantItem,
     Source,
+    SourceAccess,
 )
 from prism_memory.types import SourceRef
 from tests.capture import tenant_models
@@ -230,6 +231,7 @@ ANOTHER: Final[dict[type[Model], dict[str, Any]]] = {
     EntityMerge: {"undone_at": NOON},
     Mention: {"role": "object"},
     Review: {"why": "conflict"},
+    SourceAccess: {"principal": "another"},
 }
 
 

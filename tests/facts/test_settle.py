@@ -22,7 +22,6 @@ from prism_memory.errors import (
 )
 from prism_memory.facts import judging
 from prism_memory.models import AuditEvent, ConflictDecision, Fact, Record, Review
-from prism_memory.tasks import beat_schedule, judge_pending
 from prism_memory.types import (
     Closing,
     DecidedFact,
@@ -35,6 +34,7 @@ from prism_memory.types import (
 )
 from tests.factories import make_memory, make_scope
 from tests.facts.near import planned
+from tests.swept import sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -98,7 +98,7 @@ def judged(*answers: Any, **given: Any) -> list[tuple[str, list[str]]]:
         **given,
     }
     with override_settings(PRISM_MEMORY=found):
-        judge_pending()
+        sweep("conflicts")
     return TestJudge.shown
 
 
@@ -373,10 +373,10 @@ def test_what_nobody_settled_lapses():
     """4.3: after seven days both stay, with or without a judge."""
     old, found = conflict()
     week = timezone.now() - dt.timedelta(days=7)
-    judge_pending()
+    sweep("conflicts")
     assert row().settled_at is None
     ConflictDecision.objects.update(at=week)
-    judge_pending()
+    sweep("conflicts")
     assert row().settled_as == Verdict.ADMIT
     assert {fact.id for fact in facts()()} == {old, found.fact.id}
     (review,) = Review.objects.filter(why=ReviewWhy.CONFLICT)
@@ -399,6 +399,5 @@ def test_a_claim_of_a_killed_worker_comes_back_and_its_own_is_fenced():
 def test_without_a_judge_nothing_is_asked():
     conflict()
     with mock.patch.object(judging, "claim") as claim:
-        judge_pending()
+        sweep("conflicts")
     claim.assert_not_called()
-    assert beat_schedule()["prism-memory-judge-conflicts"]["task"] == judge_pending.name

@@ -19,6 +19,7 @@ from tests.capture import tenant_in_every_statement
 from tests.factories import NOON, make_memory, make_scope
 from tests.facts.asserted import said
 from tests.facts.rows import entity, links, make_fact
+from tests.swept import sweep
 from tests.tables import holding
 from tests.together import together
 
@@ -46,7 +47,7 @@ def test_the_names_of_what_was_purged_go_at_night() -> None:
     assert seen.on_tenants()
     assert names() == ["ada", "ford", "tea", "trillian"]
     assert holding("aphod") == []
-    tasks.tidy_entities()
+    sweep("unspoken")
     assert names() == ["ada", "ford", "trillian"]
 
 
@@ -80,9 +81,11 @@ def test_it_walks_in_pages_and_goes_on_where_it_stopped(
     make_fact("late")
     sent: list[sending.Message] = []
     monkeypatch.setattr(sending.Message, "send", lambda one: sent.append(one))
-    monkeypatch.setattr(tidying, "TIDY_SECONDS", -1.0)
-    tasks.tidy_entities()
-    assert [message.kwargs for message in sent] == [{"after": "", "entity": str(NIL)}]
+    monkeypatch.setattr(tidying, "slice_seconds", lambda: 0.0)
+    tasks.tidy_entities(using="default", tenant="acme")
+    assert [message.kwargs for message in sent] == [
+        {"using": "default", "tenant": "acme", "entity": str(NIL)}
+    ]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,12 +11,12 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from prism_memory import tasks
 from prism_memory.governance.decay import Decayed, Rules, decay
 from prism_memory.models import AuditEvent, Fact, Record, Review, Run
 from prism_memory.types import Actor, Kind, Trust
 from tests.factories import make_memory, make_scope
 from tests.facts.asserted import assert_one, supersede_one, values
+from tests.swept import sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -126,7 +126,7 @@ def test_a_run_that_was_cut_goes_on() -> None:
 def test_the_settings_the_task_and_the_command_ask_for_it(settings: Any) -> None:
     aged(30, "Porto")
     aged(30, "Faro", memory=make_memory(make_scope(tenant="globex")))
-    tasks.fade()
+    sweep("decay")
     assert held() == ["Porto"]
     settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"DECAY_BELOW": 0.05}
     out = StringIO()
@@ -134,7 +134,7 @@ def test_the_settings_the_task_and_the_command_ask_for_it(settings: Any) -> None
     assert json.loads(out.getvalue())[0]["faded"] == 1
     assert held() == []
     assert Fact.objects.filter(archived_at=None).count() == 1
-    tasks.fade()
+    sweep("decay")
     assert not Fact.objects.filter(archived_at=None).exists()
 
 

@@ -19,7 +19,6 @@ from prism_memory.governance import (
     export,
     export_files,
     export_run,
-    export_state,
     exports,
 )
 from prism_memory.governance.export_removal import delete_exports, remove_strays
@@ -721,14 +720,11 @@ def test_what_lost_its_worker_is_found(folder: Path, memory: Memory) -> None:
     state = memory.start_export()
 
     def found(at: dt.datetime) -> list[Any]:
-        tenants = ["acme", "globex"]
-        silent = runs.left_alone(
-            using="default",
-            kind=export_state.KIND,
-            tenants=tenants,
-            since=at - exports.SILENT_AFTER,
-        )
-        return [run.id for run in silent]
+        return [
+            run.id
+            for tenant in ("acme", "globex")
+            for run in runs.left_alone(using="default", tenant=tenant, at=at)
+        ]
 
     assert found(timezone.now()) == []
     assert found(timezone.now() + dt.timedelta(minutes=11)) == [state.id]

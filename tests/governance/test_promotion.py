@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from prism_memory import tasks
 from prism_memory.errors import Misconfigured
 from prism_memory.governance.promotion import Promoted, promote
 from prism_memory.lifecycle import reinforce
 from prism_memory.models import AuditEvent, Record
 from prism_memory.types import Actor, Provenance
 from tests.factories import NOON, make_memory, make_scope
+from tests.swept import sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -107,13 +107,13 @@ def test_ten_at_a_time() -> None:
 def test_it_is_off_unless_asked_for_and_needs_the_gate(settings: Any) -> None:
     fact_id = made()
     settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"PROMOTE": "off"}
-    tasks.promote_facts()
+    sweep("promotions")
     assert gate(fact_id) == "quarantined"
     settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"PROMOTE": "on", "GATE": "off"}
     with pytest.raises(Misconfigured, match="PROMOTE"):
         run()
     settings.PRISM_MEMORY = settings.PRISM_MEMORY | {"GATE": "on"}
-    tasks.promote_facts()
+    sweep("promotions")
     assert gate(fact_id) == "open"
 
 

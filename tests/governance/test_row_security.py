@@ -22,6 +22,7 @@ from prism_memory.errors import Invalid, Misconfigured
 from prism_memory.governance import row_security
 from prism_memory.governance.retention.policies import create_policy
 from prism_memory.models import AuditEvent, AuditSeal, EmbeddingSpace, Record, Run
+from prism_memory.tasks.sweeping import SWEEPS
 from prism_memory.types import Actor, Rules, Scope
 from tests.architecture.test_every_statement_names_the_tenant import (
     lifecycle_calls,
@@ -30,6 +31,7 @@ from tests.architecture.test_every_statement_names_the_tenant import (
 from tests.capture import tenant_models
 from tests.factories import NOON, make_memory, make_scope, make_trace, remember_one
 from tests.kept import undone
+from tests.swept import sweep
 
 ROLE = "prism_memory_site"
 
@@ -322,15 +324,9 @@ def both() -> None:
 @pytest.mark.usefixtures("site")
 def test_the_tasks_of_beat_work_for_every_tenant(settings: Any) -> None:
     both()
-    for name in (
-        "sweep",
-        "prune_traces",
-        "seal",
-        "sweep_exports",
-        "sweep_erasures",
-        "retain",
-    ):
-        getattr(tasks, name).apply().get()
+    for work in SWEEPS:
+        sweep(work)
+    tasks.clean_exports.apply().get()
     for tenant in ("acme", "globex"):
         with acting_for(tenant):
             assert AuditSeal.objects.filter(tenant=tenant).exists()

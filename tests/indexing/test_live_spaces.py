@@ -12,7 +12,8 @@ from prism_memory.errors import EmbedderMismatch, Misconfigured
 from prism_memory.models import Embedding, EmbeddingSpace
 from tests.factories import make_memory, make_scope, remember, remember_one
 from tests.indexing.conftest import counted, space
-from tests.indexing.two_spaces import ENTRIES, Turned, building, configure
+from tests.indexing.entries import ENTRIES
+from tests.indexing.two_spaces import Turned, building, configure
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.utils import timezone
 
-from prism_memory import backends, indexing, tasks
+from prism_memory import backends, indexing, runs, tasks
 from prism_memory.errors import (
     Aborted,
     EmbedderMismatch,
@@ -233,9 +234,18 @@ def test_the_task_rebuilds_to_the_end() -> None:
     remember(*(f"text {i}" for i in range(5)), wait=True)
     before = vectors()
     spoil()
-    tasks.rebuild.apply(
-        kwargs={"using": "default", "tenant": "acme", "alias": "default"}
-    ).get()
+    run = indexing.start_rebuild(
+        using="default",
+        tenant="acme",
+        space=indexing.active(using="default", alias="default"),
+        actor=Actor("user:1"),
+        at=timezone.now(),
+    )
+    given = {"using": "default", "tenant": "acme", "run_id": str(run.id)}
+    tasks.rebuild.apply(kwargs=given, throw=True)
+    run.refresh_from_db()
+    assert (run.state, run.actor) == ("done", "user:1")
+    assert runs.done_and_total(run) == (5, 5)
     assert vectors() == before
 
 

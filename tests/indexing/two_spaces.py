@@ -9,18 +9,7 @@ from prism_memory.backends.hashing import HashEmbedder, hash_vector
 from prism_memory.indexing.spaces import create
 from prism_memory.models import SpaceState
 from prism_memory.types import EmbedderIdentity, Role, Vector
-
-ENTRIES: dict[str, Any] = {
-    "default": {
-        "BACKEND": "prism_memory.backends.hashing.HashEmbedder",
-        "OPTIONS": {"dimensions": 64, "for_tests": True},
-    },
-    "next": {
-        "BACKEND": "prism_memory.backends.hashing.HashEmbedder",
-        "OPTIONS": {"dimensions": 96, "for_tests": True},
-    },
-    "turned": {"BACKEND": "tests.indexing.two_spaces.Turned"},
-}
+from tests.indexing.entries import ENTRIES
 
 
 class Turned(HashEmbedder):

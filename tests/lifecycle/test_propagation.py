@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +23,9 @@ from prism_memory.lifecycle import propagation
 from prism_memory.lifecycle.registry import tables_of_record
 from prism_memory.models import AuditEvent, Record, Source, Tombstone
 from prism_memory.types import (
+    AccessGrant,
     Actor,
+    Authorization,
     Grant,
     Lineage,
     Permission,
@@ -216,6 +219,31 @@ def test_who_may_not_opens_no_transaction(who: str, book: list[uuid.UUID]) -> No
         propagate(source="book", by=DENIED[who])
     assert not seen.statements
     assert holding(SECRET)
+
+
+@pytest.mark.parametrize("by", ["source", "ids"])
+def test_a_restricted_source_goes_by_who_was_granted_it(
+    by: str, book: list[uuid.UUID]
+) -> None:
+    """B170, B171: a denied one opens no transaction and marks nothing.
+
+    Nor does what was derived from it go by its id.
+    """
+    make_memory().sources.set_access({"book": [AccessGrant(group="press")]})
+    derived = Record.objects.get(text=f"of {SECRET}").id
+    asked: dict[str, Any] = {"source": "book"} if by == "source" else {"ids": [derived]}
+    before = counts()
+    for who in (None, Authorization("ada", ["sales"])):
+        denied = replace(grant(), authorization=who)
+        with captured() as seen, pytest.raises(ScopeDenied) as raised:
+            propagate(by=denied, **asked)
+        assert raised.value.field == by
+        assert len(seen.statements) == 1
+    assert counts() == before
+    granted = replace(grant(), authorization=Authorization("ada", ["press"]))
+    assert propagate(by=granted, **asked).forgotten.deleted == (
+        3 if by == "source" else 1
+    )
 
 
 @pytest.mark.parametrize("scope", [*make_scope().chain()], ids=str)

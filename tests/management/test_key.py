@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from prism_memory import lifecycle
 from prism_memory.models import AccessKey, AuditEvent
-from prism_memory.types import Permission, Scope, Trust
+from prism_memory.types import Authorization, Open, Permission, Scope, Trust
 from tests.management.conftest import endings
 
 pytestmark = pytest.mark.django_db
@@ -81,6 +81,16 @@ def test_revoking_a_key_that_is_not_there_fails(run):
     assert result.code == 1
 
 
+def test_a_key_reads_documents_as_the_principal_that_it_was_made_for(run):
+    """B217."""
+    words = ("--permission=read", "--principal=ada", "--group=hr", "--group=sales")
+    grant = opened(run(*CREATE, *words).out.strip())
+    assert grant.authorization == Authorization("ada", ["hr", "sales"], open=Open.ALLOW)
+    (only,) = run("prism_memory_key", "list", "--json").json
+    assert (only["principal"], only["groups"]) == ("ada", ["hr", "sales"])
+    assert opened(run(*CREATE, "--permission=read").out.strip()).authorization is None
+
+
 def test_a_list_shows_keys_but_no_secret(run):
     token = run(*CREATE, "--owner=ada", "--permission=read").out.strip()
     run("prism_memory_key", "create", "--tenant=beta", "--label=b", "--permission=read")
@@ -104,6 +114,9 @@ def test_create_can_answer_in_json(run):
     [
         (["--label= "], "label"),
         (["--thread=chat-1"], "owner"),
+        (["--group=hr"], "principal"),
+        (["--principal= "], "principal"),
+        (["--principal=a", *(f"--group={n}" for n in range(33))], "groups"),
         (["--agent=support", "--owner= "], "owner"),
     ],
 )

@@ -32,7 +32,9 @@ from prism_memory.models import (
     ShareGrant,
     ShareGrantItem,
     Source,
+    SourceAccess,
     Tombstone,
+    VectorCopy,
 )
 from prism_memory.types import SourceRef
 from tests.db.asking import ask, refused_by
@@ -99,6 +101,11 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     "access_key_thread_bytes": [("accesskey", "thread", LONG)],
     "source_key_bytes": [("source", "key", LONG)],
     "source_trust": [("source", "trust", "root"), ("source", "trust", "")],
+    "source_kind": [("source", "kind", "book")],
+    "source_calendar": [
+        ("source", "ingested_at", "infinity"),
+        ("source", "retired_at", "-infinity"),
+    ],
     "source_state": [("source", "state", "gone")],
     "source_ingestion": [("source", "ingestion", "lost")],
     "record_key_bytes": [("record", "key", "é" * 129)],
@@ -153,11 +160,24 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
     ],
     "access_key_tenant_named": [("accesskey", "tenant", "")],
     "access_key_owner_first": [("accesskey", "owner", "")],
+    "access_key_principal_first": [("accesskey", "groups", ["hr"])],
+    "access_key_principal_bytes": [("accesskey", "principal", LONG)],
+    "sourceaccess_one_of_both": [
+        ("sourceaccess", "principal", ""),
+        ("sourceaccess", "group_name", "hr"),
+    ],
+    "sourceaccess_version": [("sourceaccess", "access_version", 0)],
+    "sourceaccess_principal_bytes": [("sourceaccess", "principal", LONG)],
+    "sourceaccess_group_bytes": [("sourceaccess", "group_name", LONG)],
     "access_key_permissions": [
         ("accesskey", "permissions", []),
         ("accesskey", "permissions", ["read", "root"]),
     ],
     "run_state": [("run", "state", "paused")],
+    "copy_tenant_named": [("vectorcopy", "tenant", "")],
+    "copy_tenant_bytes": [("vectorcopy", "tenant", LONG)],
+    "copy_index_bytes": [("vectorcopy", "index", LONG)],
+    "copy_state": [("vectorcopy", "state", "lost")],
     "trace_tenant_named": [("recalltrace", "tenant", "")],
     "trace_owner_first": [("recalltrace", "owner", "")],
     "trace_tenant_bytes": [("recalltrace", "tenant", LONG)],
@@ -257,6 +277,7 @@ CHECKS: Final[dict[str, list[tuple[str, str, Any]]]] = {
         ("entity", "vector", "[1,0]"),
     ],
     "mention_role": [("mention", "role", "")],
+    "reading_tenant_bytes": [("reading", "tenant", LONG)],
     "manifest_tenant_named": [("manifestblock", "tenant", "")],
     "manifest_tenant_bytes": [("manifestblock", "tenant", LONG)],
     "manifest_bytes": [("manifestblock", "sha256", b"tea")],
@@ -288,6 +309,14 @@ def one_row_in_each_table() -> None:
     Run.objects.create(tenant="acme", kind="import", actor="system")
     AuditEvent.objects.create(
         tenant="acme", actor="system", action="test", target="nothing", at=NOON
+    )
+    VectorCopy.objects.create(
+        tenant="acme",
+        record_id=record.id,
+        space_id=1,
+        index="there",
+        scope_id=record.scope_id,
+        state="held",
     )
     make_governed(record)
 
@@ -517,6 +546,8 @@ def test_consents_and_shares_name_ids() -> None:
     make_governed(record)
     share = ShareGrant.objects.get(tenant="acme")
     assert str(share) == f"share of {share.parent_id} with {share.child_id}"
+    given = SourceAccess.objects.get(tenant="acme")
+    assert str(given) == f"ada reads {given.source_id}"
     item = ShareGrantItem.objects.get(tenant="acme")
     assert str(item) == f"{record.id} in {share.id}"
     assert str(ConsentGrant.objects.get(tenant="acme")) == f"consent for {record.id}"

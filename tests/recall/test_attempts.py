@@ -17,7 +17,7 @@ from prism_memory.recall.candidates.attempts import Attempt, first_attempt
 from prism_memory.recall.candidates.places import Size
 from prism_memory.recall.candidates.plan import Plan
 from prism_memory.recall.candidates.vector import ANY_SIZE, LOOKED_AT, VectorLeg
-from prism_memory.types import Scope
+from prism_memory.types import Authorization, Scope
 
 ROWS: Final = 32
 BOTH: Final = ("vector", "text")
@@ -38,6 +38,7 @@ def first(
 def answer(near: int = ROWS, **said: Any) -> list[dict[str, Any]]:
     """What a statement gives: each row says the same of the whole."""
     usual = {"large": False, "cut": False, "bounded": False, "few": True, "vectors": 9}
+    usual["restricts"] = False
     whole = {**usual, **said}
     ranks = [*range(1, near + 1), None]
     return [{**whole, "vector_rank": rank} for rank in ranks]
@@ -52,7 +53,7 @@ def followed(attempt: Attempt, near: int = ROWS, **said: Any) -> Attempt:
 def test_a_small_place_is_asked_exactly_and_its_nearest_are_looked_at() -> None:
     attempt = first()
 
-    assert attempt.plan == Plan(BOTH, index=False, bounded=False, rows=ROWS)
+    assert attempt.plan == Plan(BOTH, rows=ROWS, guarded=True)
     assert attempt.look == LOOKED_AT * ROWS
     assert attempt.exact_rows == settings.EXACT_SCAN_ROWS
     assert attempt.following(answer()) is None
@@ -163,13 +164,20 @@ worlds = st.lists(
             "by_index": st.integers(0, 200),
             "common": st.booleans(),
             "few": st.booleans(),
+            "restricts": st.booleans(),
         }
     ),
-    min_size=6,
-    max_size=6,
+    min_size=7,
+    max_size=7,
 )
 
-sizes = st.builds(Size, large=st.booleans(), common=st.booleans(), small=st.booleans())
+sizes = st.builds(
+    Size,
+    large=st.booleans(),
+    common=st.booleans(),
+    small=st.booleans(),
+    restricts=st.booleans(),
+)
 
 
 def told(attempt: Attempt, world: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -178,6 +186,8 @@ def told(attempt: Attempt, world: Mapping[str, Any]) -> list[dict[str, Any]]:
     asked = "vector" in plan.legs
     large = vectors > attempt.exact_rows
     seen = min(world["in_sight"], vectors)
+    if plan.guarded and world["restricts"]:
+        seen = 0
     if plan.index:
         near = min(world["by_index"], seen, plan.rows)
     else:
@@ -189,6 +199,7 @@ def told(attempt: Attempt, world: Mapping[str, Any]) -> list[dict[str, Any]]:
         "bounded": "text" in plan.legs and world["common"] and not plan.small,
         "few": "text" in plan.legs and world["few"],
         "vectors": vectors,
+        "restricts": world["restricts"],
     }
     return answer(near, **said)
 
@@ -206,7 +217,7 @@ def test_it_ends_though_the_world_changes_between_the_attempts(
     *,
     indexed: bool,
 ) -> None:
-    """Each reason is mended once, so there are at most four attempts more."""
+    """Each reason is mended once, so there are at most five attempts more."""
     attempt = first(known, leg=replace(LEG, indexed=indexed), legs=legs)
     asked = [attempt]
     for world in moments:
@@ -219,7 +230,7 @@ def test_it_ends_though_the_world_changes_between_the_attempts(
         asked.append(attempt)
     else:
         pytest.fail("it does not end")
-    assert len(asked) <= 5
+    assert len(asked) <= 6
     check_whole(attempt, said)
 
 
@@ -240,11 +251,37 @@ def check_whole(attempt: Attempt, said: list[dict[str, Any]]) -> None:
 def test_in_a_world_that_rests_three_statements_are_the_most(
     world: dict[str, Any], known: Size
 ) -> None:
-    """By size: exact, then the index, then exactly whatever the size."""
+    """By size: exact, then the index, then exactly whatever the size.
+
+    And one before them where a tenant restricts documents and this is not known yet.
+    """
+    learns = world["restricts"] and not known.restricts
     attempt, count = first(known), 1
     while (following := attempt.following(told(attempt, world))) is not None:
         attempt, count = following, count + 1
-    assert count <= 3
+    assert count <= 3 + learns
+
+
+def test_a_tenant_that_restricts_documents_is_asked_again_and_nothing_else_learnt() -> (
+    None
+):
+    """B212: what was asked first saw nothing, so it says nothing of the place."""
+    again = followed(first(), near=0, restricts=True, cut=True, bounded=True)
+
+    assert again == replace(first(), plan=replace(first().plan, guarded=False))
+    assert first(Size(restricts=True)).plan == again.plan
+    assert again.following(answer(restricts=True)) is None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"authorization": Authorization("ada")}, {"include_restricted": True}],
+    ids=["authorized", "governing"],
+)
+def test_who_may_read_documents_is_not_guarded(given: dict[str, Any]) -> None:
+    reader = Reader(Scope("acme", "ada"), **given)
+
+    assert not first(reader=reader).plan.guarded
 
 
 def test_a_small_place_that_has_grown_is_read_as_any_other() -> None:

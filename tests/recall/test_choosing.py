@@ -20,7 +20,8 @@ from prism_memory.errors import (
 )
 from prism_memory.indexing import find_active
 from prism_memory.models import Record
-from prism_memory.recall.choosing import similarity, still_visible
+from prism_memory.recall.choosing import similarity
+from prism_memory.recall.denials import still_visible
 from prism_memory.recall.diversity import mmr
 from prism_memory.types import Recalled
 from tests.factories import make_memory, make_scope, remember, remember_one
@@ -153,12 +154,12 @@ def test_whatever_a_reranker_does_the_order_before_holds(
 
 
 @pytest.mark.usefixtures("stored")
-def test_reranking_costs_one_query_and_is_in_no_transaction(
+def test_reranking_costs_two_queries_and_is_in_no_transaction(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    """B231: what it saw is looked at once more."""
+    """B221, B231: what it sees is looked at right before, and once more after."""
     recalled()
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         asked()
 
 

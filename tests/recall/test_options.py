@@ -13,7 +13,16 @@ from django.test.utils import CaptureQueriesContext
 from prism_memory import backends
 from prism_memory.conf import Settings
 from prism_memory.errors import Invalid, LimitExceeded
-from prism_memory.types import TRUST_OPTIONS, Kind, Options, Scoring, Tier, uuid7
+from prism_memory.types import (
+    TRUST_OPTIONS,
+    Authorization,
+    Kind,
+    Open,
+    Options,
+    Scoring,
+    Tier,
+    uuid7,
+)
 from tests.factories import NOON, make_memory, make_scope, remember_one
 from tests.recall.providers import CONFIGURED
 
@@ -43,6 +52,7 @@ BAD: Final[dict[str, list[Any]]] = {
     "require_consent": no_wishes,
     "include_superseded": no_flags,
     "include_quarantined": no_flags,
+    "authorization": ["", "ada", 1, True, {"principal": "ada"}],
     "share_from_parent_thread_id": ["", " ", 1, b"chat", ["chat"], "nul \0", "a" * 257],
     "legs": [None, "", "both", [], [1], [["text"]]],
     "fusion": [None, "", "mean", 1, ["rrf"]],
@@ -83,6 +93,7 @@ GOOD: Final[dict[str, list[Any]]] = {
     "require_consent": [None, False, True],
     "include_superseded": [False, True],
     "include_quarantined": [False, True],
+    "authorization": [None, Authorization("ada", ["hr"], open=Open.ALLOW)],
     "share_from_parent_thread_id": [None, SHARING.thread, SHARING],
     "legs": ["hybrid", "vector", "text", "recency", ["recency", "text"]],
     "fusion": ["convex", "rrf", "blend"],

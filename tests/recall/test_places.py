@@ -38,7 +38,14 @@ def place(owner: str = "ada", using: str = "default", space_id: int = 1) -> Plac
 def said(
     vectors: int = 0, *, bounded: bool = False, few: bool = False
 ) -> dict[str, Any]:
-    return {"vectors": vectors, "bounded": bounded, "few": few}
+    return {"vectors": vectors, "bounded": bounded, "few": few, "restricts": False}
+
+
+def test_a_tenant_that_restricts_documents_is_known() -> None:
+    """And known to have stopped, too: the answer says so each time."""
+    known = Size().seen(BOTH, said() | {"restricts": True}, indexed=True)
+    assert known.restricts
+    assert not known.seen(BOTH, said(), indexed=True).restricts
 
 
 def test_a_place_that_was_never_seen_is_small() -> None:

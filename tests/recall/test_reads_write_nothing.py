@@ -230,7 +230,9 @@ def test_every_table_has_a_row_to_be_written(memory: Memory) -> None:
         "prism_memory_accesskey",
         "prism_memory_auditevent",
         "prism_memory_lineageedge",
+        "prism_memory_reading",
         "prism_memory_run",
         "prism_memory_tombstone",
+        "prism_memory_vectorcopy",
         *GOVERNED,
     }

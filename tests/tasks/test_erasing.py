@@ -40,7 +40,7 @@ def test_a_scope_is_erased_by_the_task(sent, django_capture_on_commit_callbacks)
         state = memory.start_erasure(reason="asked")
     assert state.state == "running"
     (message,) = sent
-    assert set(message.kwargs) == {"using", "tenant", "run_id"}
+    assert set(message.kwargs) == {"using", "tenant", "run_id", "ticket"}
     work(message)
     done = memory.erasure_state(state.id)
     assert done.receipt is not None
@@ -75,10 +75,10 @@ def test_eager_celery_does_it_at_once(settings, django_capture_on_commit_callbac
 def test_one_whose_worker_is_lost_is_found(sent):
     remember_one(scope=CHAT)
     state = make_memory(ADA).start_erasure()
-    tasks.sweep_erasures()
+    tasks.sweep(work="runs")
     assert sent == []
-    Run.objects.update(heartbeat_at=timezone.now() - dt.timedelta(minutes=3))
-    tasks.sweep_erasures()
+    Run.objects.update(heartbeat_at=timezone.now() - dt.timedelta(minutes=6))
+    tasks.sweep(work="runs")
     (message,) = sent
     work(message)
     assert make_memory(ADA).erasure_state(state.id).state == "done"

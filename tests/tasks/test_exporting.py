@@ -13,7 +13,7 @@ from django.db import transaction
 from prism_memory import tasks
 from prism_memory.governance import export_run
 from prism_memory.models import Run
-from prism_memory.tasks import exporting
+from prism_memory.tasks import running
 from prism_memory.types import Scope
 from tests.factories import make_memory, remember
 from tests.governance.stored import BROKEN, lines, storages
@@ -67,7 +67,7 @@ def test_the_task_writes_it_all(begun: Any, folder: Path) -> None:
 def test_a_long_export_makes_room_and_asks_to_come_again(
     queue: str, begun: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exporting, "EXPORT_SECONDS", 0.0)
+    monkeypatch.setattr(running, "slice_seconds", lambda: 0.0)
     monkeypatch.setattr(export_run, "PART_RECORDS", 2)
     monkeypatch.setattr(export_run, "PAGE_ROWS", 2)
     before = messages(queue)
@@ -97,15 +97,15 @@ def test_a_storage_that_fails_is_logged_without_its_words(
 
 def test_what_lost_its_worker_is_taken_up_again(queue: str, begun: Any) -> None:
     before = messages(queue)
-    tasks.sweep_exports.apply(throw=True)
+    tasks.sweep.apply(kwargs={"work": "runs"}, throw=True)
     assert messages(queue) == before
     runs = Run.objects.filter(tenant="acme", id=begun.id)
     runs.update(heartbeat_at=begun.started_at - dt.timedelta(minutes=11))
-    tasks.sweep_exports.apply(throw=True)
+    tasks.sweep.apply(kwargs={"work": "runs"}, throw=True)
     assert messages(queue) == before + 1
 
 
-def test_beat_looks_for_them() -> None:
-    entry = tasks.beat_schedule()["prism-memory-sweep-exports"]
-    assert entry["task"] == "prism_memory.sweep_exports"
-    assert entry["options"]["expires"] <= 900
+def test_beat_looks_for_them_and_for_files_that_nobody_names() -> None:
+    schedule = tasks.beat_schedule()
+    assert schedule["prism-memory-sweep-runs"]["kwargs"] == {"work": "runs"}
+    assert schedule["prism-memory-clean-exports"]["task"] == tasks.clean_exports.name

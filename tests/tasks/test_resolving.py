@@ -66,7 +66,7 @@ def test_the_sweep_starts_it_for_tenants_with_names_to_compare(
     make_fact("Ada", "tea")
     make_fact("Ada", "tea", scope=make_scope(tenant="globex"))
     tasks.resolve_entities(tenant="globex", using="default")
-    tasks.sweep_entities()
+    tasks.sweep(work="entities")
     assert [message.kwargs["tenant"] for message in sent] == ["acme"]
 
 
@@ -76,7 +76,7 @@ def test_by_default_nothing_is_compared(
     """B390: no embedder is called."""
     with django_capture_on_commit_callbacks(execute=True):
         make_fact("Ada", "tea")
-    tasks.sweep_entities()
+    tasks.sweep(work="entities")
     tasks.resolve_entities(tenant="acme", using="default")
     assert sent == []
     assert waiting() == 2
@@ -112,4 +112,4 @@ def certain(name: str, other: str) -> bool:
 
 def test_beat_sweeps() -> None:
     entry = tasks.beat_schedule()["prism-memory-sweep-entities"]
-    assert entry["task"] == "prism_memory.sweep_entities"
+    assert entry["kwargs"] == {"work": "entities"}

@@ -11,6 +11,7 @@ from prism_memory import tasks
 from prism_memory.models import AuditSeal
 from tests.factories import make_scope, remember_one
 from tests.governance.trail import act, run, wrongs
+from tests.swept import sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -30,9 +31,9 @@ def test_seals_the_trail_of_every_tenant(settings: Any) -> None:
     remember_one(scope=make_scope(tenant="beta"))
     for tenant in ("acme", "beta", ""):
         act(2, tenant=tenant)
-    tasks.seal.apply(throw=True)
+    sweep("seals")
     assert seals() == [("", 2), ("acme", 2), ("beta", 2)]
-    tasks.seal.apply(throw=True)
+    sweep("seals")
     assert len(seals()) == 3
     assert not AuditSeal.objects.filter(content__isnull=False).exists()
 
@@ -41,7 +42,7 @@ def test_seals_nothing_when_off(settings: Any) -> None:
     use(settings, "off")
     remember_one()
     act(2)
-    tasks.seal.apply(throw=True)
+    sweep("seals")
     assert not seals()
 
 
@@ -50,12 +51,12 @@ def test_seals_content_and_logs_what_vanished(
 ) -> None:
     use(settings, "content")
     record_id = remember_one("the secret words")
-    tasks.seal.apply(throw=True)
+    sweep("seals")
     assert not caplog.records
     run("DELETE FROM prism_memory_embedding")
     run("DELETE FROM prism_memory_record")
     with caplog.at_level(logging.ERROR, "prism_memory"):
-        tasks.seal.apply(throw=True)
+        sweep("seals")
     assert f"record:{record_id}" in caplog.text
     assert "secret" not in caplog.text
     assert not wrongs(content=True)
@@ -63,5 +64,5 @@ def test_seals_content_and_logs_what_vanished(
 
 def test_beat_runs_it_every_hour(settings: Any) -> None:
     entry = tasks.beat_schedule()["prism-memory-seal"]
-    assert entry["task"] == tasks.seal.name
+    assert entry["kwargs"] == {"work": "seals"}
     assert entry["schedule"].minute == {7}

@@ -17,6 +17,7 @@ from prism_memory.models import RecallTrace, Reinforcement
 from prism_memory.tasks import sending
 from prism_memory.tasks.tracing import messages as messages_of
 from tests.factories import NOON, make_memory, make_scope, make_trace, remember
+from tests.swept import sweep
 from tests.tasks.conftest import PATIENT_SECONDS, messages, until, worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -194,7 +195,7 @@ def test_beat_prunes_by_the_setting(settings: Any) -> None:
         for at in (NOON, now):
             trace = make_trace(scope=scope, at=at)
             lifecycle.write_trace(using="default", trace=trace)
-    tasks.prune_traces.apply(throw=True)
+    sweep("traces")
     left = RecallTrace.objects.values_list("tenant", "at").order_by("tenant")
     assert [*left] == [("acme", now), ("globex", now)]
 

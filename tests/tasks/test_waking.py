@@ -9,11 +9,12 @@ import pytest
 from celery import current_app
 from django.db import transaction
 
+import prism_memory
 from prism_memory import tasks
 from prism_memory.errors import EmbedderMismatch, Misconfigured
 from prism_memory.models import Embedding, Record, Tenant
 from prism_memory.models import Scope as ScopeRow
-from prism_memory.tasks import draining
+from prism_memory.tasks import draining, sweeping
 from prism_memory.tasks.draining import wake_up
 from prism_memory.types import Scope
 from tests.factories import make_memory, make_scope, remember
@@ -104,10 +105,11 @@ class TestSweep:
         settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "SWEEP_SECONDS": 30}
         schedule = tasks.beat_schedule()
         entry = schedule["prism-memory-sweep"]
-        pruning = schedule["prism-memory-prune-traces"]
         assert (entry["task"], entry["schedule"]) == (tasks.sweep.name, 30.0)
         assert entry["options"] == {"expires": 30.0}
-        assert pruning["task"] == tasks.prune_traces.name
+        assert prism_memory.beat_schedule().keys() == schedule.keys()
+        works = [one["kwargs"]["work"] for one in schedule.values() if "kwargs" in one]
+        assert sorted(works) == sorted(sweeping.SWEEPS)
         settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "QUEUE": "memory"}
         for entry in tasks.beat_schedule().values():
             assert entry["options"]["queue"] == "memory"
@@ -145,7 +147,7 @@ class TestTask:
     ):
         settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "WAKE": False}
         remember("One.")
-        monkeypatch.setattr(draining, "DRAIN_SECONDS", 0)
+        monkeypatch.setattr(draining, "slice_seconds", lambda: 0.0)
         tasks.drain.apply(kwargs=ACME, throw=True)
         assert messages(queue) == 1
 

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from prism_memory.api.rendering import moment
 from prism_memory.indexing import Pending
+from prism_memory.types import FailedPage
 
 
 class PendingOutput(serializers.Serializer[Any]):
@@ -18,6 +19,46 @@ class PendingOutput(serializers.Serializer[Any]):
     oldest_at = serializers.DateTimeField(
         allow_null=True, help_text="When the oldest of the pending was written."
     )
+
+
+class FailedTextOutput(serializers.Serializer[Any]):
+    """A text that was given up."""
+
+    memory = serializers.UUIDField(help_text="The id of its record.")
+    attempts = serializers.IntegerField()
+    failed_at = serializers.DateTimeField()
+    error = serializers.CharField(allow_blank=True)
+
+
+class FailedPageOutput(serializers.Serializer[Any]):
+    """Texts that were given up, the latest first."""
+
+    items = FailedTextOutput(many=True)
+    next_cursor = serializers.CharField(
+        allow_null=True, help_text="Where the next page begins; null on the last."
+    )
+
+
+class RetriedOutput(serializers.Serializer[Any]):
+    """How many texts are tried again."""
+
+    retried = serializers.IntegerField()
+
+
+def failed_output(page: FailedPage) -> dict[str, Any]:
+    """Return a page of texts that were given up."""
+    return {
+        "items": [
+            {
+                "memory": str(one.record_id),
+                "attempts": one.attempts,
+                "failed_at": moment(one.failed_at),
+                "error": one.error,
+            }
+            for one in page.items
+        ],
+        "next_cursor": page.next_cursor,
+    }
 
 
 def pending_output(pending: Pending) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from prism_memory.types import (
 )
 
 METHODS: Final = ("hybrid", "vector", "text", "recency", "entity", "context")
-STRATEGIES: Final = ("exact", "index", "none")
+STRATEGIES: Final = ("exact", "index", "external", "text", "none")
 
 
 class SeenOutput(MemoryOutput):

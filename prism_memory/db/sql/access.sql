@@ -57,6 +57,129 @@ AND (NOT EXISTS (
          AND edge.source_ref <> 'record:' || record.id::text
          AND NOT (stone.reason IN ('corrected', 'quarantined')
                   AND stone.root_ref = 'record:' || record.id::text))) IS TRUE
+AND {accessible}
+
+-- name: everything
+-- For readers who govern: restricted documents too.
+TRUE
+
+-- name: restricts
+-- Whether the tenant restricts any document: asked once in a statement, of an index that
+-- is empty for most.
+(SELECT EXISTS (
+   SELECT FROM prism_memory_source AS source
+    WHERE source.tenant = %(tenant)s::text AND source.restricted))
+
+-- name: guarded
+-- For the same readers where it is taken that the tenant restricts nothing: nothing at
+-- all where it does. Even to plan the walk below costs more than to ask this.
+NOT {restricts}
+
+-- name: unrestricted
+-- For readers without an authorization: no restricted document, and nothing that draws
+-- upon one.
+(NOT {restricts}
+ OR (NOT EXISTS (
+       {drawn}
+       SELECT FROM drawn
+        CROSS JOIN LATERAL (
+              SELECT FROM prism_memory_source AS source
+               WHERE source.tenant = %(tenant)s::text AND source.id = drawn.source_id
+                 AND source.restricted
+              OFFSET 0) AS closed)) IS TRUE)
+
+-- name: authorized
+-- For readers with one: nothing that is, or draws upon, a restricted document without a
+-- grant to them.
+(NOT EXISTS (
+   {drawn}
+   SELECT FROM drawn
+    CROSS JOIN LATERAL (
+          SELECT FROM prism_memory_source AS source
+           WHERE source.tenant = %(tenant)s::text AND source.id = drawn.source_id
+             AND source.restricted AND NOT {granted}
+          OFFSET 0) AS closed)) IS TRUE
+
+-- name: granted_alone
+-- Beside it, for who shall see only what a grant speaks of: what is of no source, or of
+-- one that is not restricted, has none.
+(EXISTS (
+   SELECT FROM prism_memory_source AS source
+    WHERE source.tenant = %(tenant)s::text AND source.id = record.source_id
+      AND source.restricted AND {granted}
+   OFFSET 0)) IS TRUE
+
+-- name: source_everything
+-- What follows says the same of documents themselves: of the row called "source".
+TRUE
+
+-- name: source_unrestricted
+NOT source.restricted
+
+-- name: source_authorized
+(NOT source.restricted OR {granted})
+
+-- name: source_granted_alone
+source.restricted
+
+-- name: granted
+-- Whether a grant lets the reader read the row called "source".
+EXISTS (
+  SELECT FROM prism_memory_sourceaccess AS given
+   WHERE given.tenant = source.tenant
+     AND given.source_id = source.id
+     AND (given.principal, given.group_name) IN (
+           SELECT * FROM unnest(%(reads_as)s::text[], %(reads_in)s::text[]))
+     AND given.access_version = coalesce(%(reads_version)s::integer,
+                                        given.access_version)
+  OFFSET 0)
+
+-- name: granted_once
+-- The same, whatever version was asked for.
+EXISTS (
+  SELECT FROM prism_memory_sourceaccess AS given
+   WHERE given.tenant = source.tenant
+     AND given.source_id = source.id
+     AND (given.principal, given.group_name) IN (
+           SELECT * FROM unnest(%(reads_as)s::text[], %(reads_in)s::text[]))
+  OFFSET 0)
+
+-- name: denied
+-- The restricted sources that some records draw upon and that the reader may not read,
+-- and whether they might if the version were another. Ids only.
+SELECT DISTINCT source.id, {granted_once} AS granted_once
+  FROM unnest(%(record_ids)s::uuid[]) AS given(id)
+ CROSS JOIN LATERAL (
+       SELECT record.id, record.source_id
+         FROM prism_memory_record AS record
+        WHERE record.tenant = %(tenant)s::text AND record.id = given.id
+       OFFSET 0) AS record
+ CROSS JOIN LATERAL ({drawn} SELECT drawn.source_id FROM drawn OFFSET 0) AS upon
+  JOIN prism_memory_source AS source
+    ON source.tenant = %(tenant)s::text AND source.id = upon.source_id
+ WHERE source.restricted AND NOT {granted}
+
+-- name: drawn
+-- The sources that the row called "record" draws upon: its own, and those of what it was
+-- derived from, however far. UNION ends where a circle closes. No other row is called
+-- "record" here: Django's name for it takes that one's place.
+WITH RECURSIVE drawn(source_id, id) AS (
+  SELECT record.source_id, record.id
+  UNION
+  SELECT ancestor.source_id, ancestor.id
+    FROM drawn
+   CROSS JOIN LATERAL (
+         SELECT above.source_id, above.id
+           FROM prism_memory_lineageedge AS edge
+          CROSS JOIN LATERAL (
+                SELECT above.source_id, above.id
+                  FROM prism_memory_record AS above
+                 WHERE above.tenant = %(tenant)s::text
+                   AND above.id = CASE WHEN starts_with(edge.source_ref, 'record:')
+                                       THEN substr(edge.source_ref, 8)::uuid END
+                OFFSET 0) AS above
+          WHERE edge.tenant = %(tenant)s::text AND edge.record_id = drawn.id
+         OFFSET 0) AS ancestor)
 
 -- name: kinds
 -- This and what follows belongs to the rule where a reader narrows what they see.
@@ -216,3 +339,17 @@ coalesce(record.changed_at > %(known_at)s::timestamptz, FALSE)
       AND stone.hold
       AND stone.cleared_at IS NULL
    OFFSET 0))
+
+-- name: source_placed
+-- Whether the source called "source" is of the reader's scopes: that it is there, and
+-- what it is called, but none of its words.
+    source.tenant = %(tenant)s::text
+AND source.scope_id = ANY(ARRAY(
+      -- The names decide, not the hash.
+      SELECT place.id
+        FROM prism_memory_scope AS place
+       WHERE place.tenant = %(tenant)s::text
+         AND place.id = ANY(%(scope_ids)s::uuid[])
+         AND (place.id, place.owner, place.agent, place.thread) IN (
+               SELECT * FROM unnest(%(scope_ids)s::uuid[], %(owners)s::text[],
+                                    %(agents)s::text[], %(threads)s::text[]))))

@@ -19,8 +19,15 @@ ON CONFLICT DO NOTHING;
 
 -- name: tenants
 -- The tenants are listed first, then looked at one by one.
-SELECT name FROM prism_memory_tenant WHERE name > %(after)s::text
+SELECT name FROM prism_memory_tenant
+ WHERE name > %(after)s::text AND (%(until)s::text = '' OR name <= %(until)s::text)
  ORDER BY name LIMIT %(rows)s::integer;
+
+-- name: random_tenant
+-- Where a sweep begins its circle.
+SELECT name FROM prism_memory_tenant
+ ORDER BY name
+OFFSET (SELECT floor(random() * count(*))::bigint FROM prism_memory_tenant) LIMIT 1;
 
 -- name: has_waiting
 -- Ordered as the queue's index is, so that the planner walks that and stops at the
@@ -142,16 +149,18 @@ SELECT embedding.record_id, embedding.sha256,
  LIMIT %(rows)s::integer;
 
 -- name: rewrite_vectors
--- In place of the one that stands, while the text is still the one that was embedded.
+-- In place of the one that stands, unless a writer changed its text meanwhile.
 WITH given AS MATERIALIZED (
-  SELECT listed.record_id, listed.sha256, listed.vector::halfvec AS vector
-    FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[],
-                %(vectors)s::text[]) AS listed(record_id, sha256, vector)),
+  SELECT listed.record_id, listed.sha256, listed.old_sha256,
+         listed.vector::halfvec AS vector
+    FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[], %(old_sha256s)s::bytea[],
+                %(vectors)s::text[])
+         AS listed(record_id, sha256, old_sha256, vector)),
 held AS (
-  SELECT standing.record_id, given.vector
+  SELECT standing.record_id, given.sha256, given.vector
     FROM prism_memory_embedding AS standing
     JOIN given
-      ON standing.record_id = given.record_id AND standing.sha256 = given.sha256
+      ON standing.record_id = given.record_id AND standing.sha256 = given.old_sha256
    WHERE standing.tenant = %(tenant)s::text
      AND standing.space_id = %(space_id)s::integer
      AND standing.record_id = ANY(%(record_ids)s::uuid[])
@@ -159,7 +168,7 @@ held AS (
    ORDER BY standing.record_id
      FOR UPDATE OF standing)
 UPDATE prism_memory_embedding AS embedding
-   SET vector = held.vector
+   SET vector = held.vector, sha256 = held.sha256
   FROM held
  WHERE embedding.tenant = %(tenant)s::text
    AND embedding.space_id = %(space_id)s::integer
@@ -262,6 +271,9 @@ CREATE INDEX CONCURRENTLY {name} ON prism_memory_embedding
 
 -- name: drop_index
 DROP INDEX CONCURRENTLY IF EXISTS {name};
+
+-- name: remake_index
+REINDEX INDEX CONCURRENTLY {name};
 
 -- name: index_state
 -- What is not among its options has pgvector's own value.
@@ -409,3 +421,195 @@ SELECT count(*) AS found
          ORDER BY embedding.vector::halfvec({dimensions})
                   <=> (SELECT vector::halfvec({dimensions}) FROM asked)
          LIMIT {rows}) AS nearest;
+
+-- name: page_to_fill
+-- Records whose text has no vector in a space and no place in its queue, or one that is
+-- of another text, in the order of their ids.
+SELECT record.id AS record_id, known.sha256 AS old_sha256,
+       coalesce(record.embed_text, record.text) AS text
+  FROM prism_memory_record AS record
+  LEFT JOIN prism_memory_embedding AS known
+    ON known.tenant = %(tenant)s::text AND known.record_id = record.id
+   AND known.space_id = %(space_id)s::integer
+ WHERE record.tenant = %(tenant)s::text
+   AND record.id > %(after)s::uuid
+   AND record.retired_at IS NULL
+   AND (known.record_id IS NULL
+        OR known.sha256
+           <> sha256(convert_to(coalesce(record.embed_text, record.text), 'UTF8')))
+ ORDER BY record.id
+ LIMIT %(rows)s::integer;
+
+-- name: fill_vectors
+-- What a page of them was embedded to, unless its text changed or a writer queued it
+-- meanwhile; without a vector it is queued. Records first, in the order of their keys,
+-- then vectors in that of their ids, as all lock them.
+WITH given AS MATERIALIZED (
+  SELECT listed.record_id, listed.sha256, listed.old_sha256,
+         listed.vector::halfvec AS vector
+    FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[], %(old_sha256s)s::bytea[],
+                %(vectors)s::text[])
+         AS listed(record_id, sha256, old_sha256, vector)),
+there AS MATERIALIZED (
+  SELECT record.id, record.scope_id,
+         sha256(convert_to(coalesce(record.embed_text, record.text), 'UTF8')) AS sha256
+    FROM prism_memory_record AS record
+   WHERE record.tenant = %(tenant)s::text
+     AND record.id = ANY(%(record_ids)s::uuid[])
+     AND record.retired_at IS NULL
+   ORDER BY record.scope_id, record.kind COLLATE "C", record.namespace COLLATE "C",
+            record.partition COLLATE "C", record.key COLLATE "C"
+     FOR KEY SHARE)
+INSERT INTO prism_memory_embedding AS embedding
+       (tenant, space_id, record_id, scope_id, sha256, vector, counted, attempts, error,
+        created_at, next_try_at)
+SELECT %(tenant)s::text, space.id, given.record_id, there.scope_id, given.sha256,
+       given.vector, given.vector IS NOT NULL, 0, '', statement_timestamp(),
+       statement_timestamp()
+  FROM given
+  JOIN there ON there.id = given.record_id AND there.sha256 = given.sha256
+  JOIN prism_memory_embeddingspace AS space
+    ON space.id = %(space_id)s::integer
+   AND (given.vector IS NULL OR space.dimensions = vector_dims(given.vector))
+ ORDER BY given.record_id
+ON CONFLICT (tenant, space_id, record_id) DO UPDATE
+   SET vector = excluded.vector, sha256 = excluded.sha256, attempts = 0,
+       claimed_until = NULL, next_try_at = excluded.next_try_at, failed_at = NULL,
+       error = ''
+ WHERE embedding.sha256 = (SELECT given.old_sha256 FROM given
+                            WHERE given.record_id = excluded.record_id)
+RETURNING record_id, scope_id, vector IS NOT NULL AND xmax = 0 AS added;
+
+-- name: requeue_stale
+-- One page of the vectors and places in the queue that are of another text than their
+-- records have now: none may answer for it.
+WITH page AS MATERIALIZED (
+  SELECT embedding.record_id, embedding.sha256
+    FROM prism_memory_embedding AS embedding
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.space_id = %(space_id)s::integer
+     AND embedding.record_id > %(after)s::uuid
+   ORDER BY embedding.record_id
+   LIMIT %(rows)s::integer),
+stale AS MATERIALIZED (
+  SELECT page.record_id, page.sha256,
+         sha256(convert_to(coalesce(record.embed_text, record.text), 'UTF8')) AS now
+    FROM page
+    JOIN prism_memory_record AS record
+      ON record.tenant = %(tenant)s::text AND record.id = page.record_id),
+held AS MATERIALIZED (
+  SELECT embedding.record_id, stale.now
+    FROM prism_memory_embedding AS embedding
+    JOIN stale
+      ON stale.record_id = embedding.record_id AND stale.sha256 = embedding.sha256
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.space_id = %(space_id)s::integer
+     AND embedding.record_id = ANY(ARRAY(SELECT page.record_id FROM page))
+     AND stale.sha256 <> stale.now
+   ORDER BY embedding.record_id
+     FOR UPDATE OF embedding),
+requeued AS (
+  UPDATE prism_memory_embedding AS embedding
+     SET vector = NULL, sha256 = held.now, attempts = 0, claimed_until = NULL,
+         next_try_at = statement_timestamp(), failed_at = NULL, error = ''
+    FROM held
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.space_id = %(space_id)s::integer
+     AND embedding.record_id = held.record_id
+  RETURNING embedding.record_id)
+SELECT (SELECT record_id FROM page ORDER BY record_id DESC LIMIT 1) AS last,
+       (SELECT count(*) FROM requeued) AS made;
+
+-- name: count_records
+SELECT count(*) AS records
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text AND record.retired_at IS NULL;
+
+-- name: behind
+-- What one space answers with and another does not.
+SELECT count(*) AS behind
+  FROM prism_memory_embedding AS present
+ WHERE present.tenant = %(tenant)s::text
+   AND present.space_id = %(space_id)s::integer
+   AND present.vector IS NOT NULL
+   AND NOT EXISTS (SELECT FROM prism_memory_embedding AS other
+                    WHERE other.tenant = %(tenant)s::text
+                      AND other.record_id = present.record_id
+                      AND other.space_id = %(other_id)s::integer
+                      AND other.vector IS NOT NULL);
+
+-- name: set_state
+UPDATE prism_memory_embeddingspace
+   SET state = %(state)s::text, state_since = %(at)s::timestamptz
+ WHERE id = %(space_id)s::integer;
+
+-- name: delete_vectors
+-- A batch of one tenant's rows in a space, in the order in which all lock them.
+WITH held AS MATERIALIZED (
+  SELECT embedding.record_id
+    FROM prism_memory_embedding AS embedding
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.space_id = %(space_id)s::integer
+   ORDER BY embedding.record_id
+   LIMIT %(rows)s::integer
+     FOR UPDATE)
+DELETE FROM prism_memory_embedding AS embedding
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.record_id = ANY(ARRAY(SELECT held.record_id FROM held));
+
+-- name: delete_space
+DELETE FROM prism_memory_embeddingspace
+ WHERE id = %(space_id)s::integer AND state <> 'active';
+
+-- name: sampled_texts
+-- A few texts from all over a scope; what is asked is made of their words.
+SELECT coalesce(record.embed_text, record.text) AS text
+  FROM prism_memory_record AS record
+ WHERE record.tenant = %(tenant)s::text
+   AND record.scope_id = %(scope_id)s::uuid
+   AND record.retired_at IS NULL
+ ORDER BY md5(record.id::text)
+ LIMIT %(rows)s::integer;
+
+-- name: nearest_ids
+-- The nearest of a scope in one space, only to be compared with those in another.
+SELECT embedding.record_id
+  FROM prism_memory_embedding AS embedding
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.space_id = %(space_id)s::integer
+   AND embedding.scope_id = %(scope_id)s::uuid
+   AND embedding.vector IS NOT NULL
+ ORDER BY embedding.vector <=> %(vector)s::halfvec, embedding.record_id
+ LIMIT %(rows)s::integer;
+
+-- name: unsettled_sources
+-- Documents that were waiting when somebody last looked, and are not any more.
+SELECT source.id, source.ingested_at
+  FROM prism_memory_source AS source
+ WHERE source.tenant = %(tenant)s::text
+   AND source.kind = 'document' AND source.ingestion <> 'indexed'
+   AND (NOT EXISTS (
+         SELECT FROM prism_memory_record AS record
+           JOIN prism_memory_embedding AS embedding
+             ON embedding.tenant = record.tenant AND embedding.record_id = record.id
+            AND embedding.space_id = %(space_id)s::integer
+          WHERE record.tenant = source.tenant AND record.source_id = source.id
+            AND record.retired_at IS NULL AND embedding.vector IS NULL
+         OFFSET 0)) IS TRUE;
+
+-- name: settle_source
+-- One a time, so that nobody who locks several is waited for with one in hand; and not
+-- one that was ingested meanwhile.
+UPDATE prism_memory_source AS source SET ingestion = 'indexed'
+ WHERE source.tenant = %(tenant)s::text AND source.id = %(source_id)s::uuid
+   AND source.ingested_at IS NOT DISTINCT FROM %(ingested_at)s::timestamptz;
+
+-- name: note_situate
+UPDATE prism_memory_embeddingspace SET situate = %(situate)s::text
+ WHERE situate <> %(situate)s::text;
+
+-- name: situated_otherwise
+SELECT count(*) AS spaces
+  FROM prism_memory_embeddingspace
+ WHERE state <> 'retired' AND situate <> %(situate)s::text;

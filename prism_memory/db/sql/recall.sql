@@ -72,7 +72,8 @@ fetched AS MATERIALIZED (
          OFFSET 0) AS record)
 SELECT fetched.*, place.owner, place.agent, place.thread, source.key AS source,
        size.vectors, size.large, {cut} AS cut, {common} AS bounded,
-       {waiting} AS waiting, {few} AS few{weighed},
+       {waiting} AS waiting, {few} AS few, {copied} AS copied,
+       {restricts} AS restricts{weighed},
        EXISTS (SELECT FROM prism_memory_embeddingspace AS space
                 WHERE space.id = {space_id} AND space.state = 'active') AS current
   FROM size
@@ -130,6 +131,48 @@ near AS MATERIALIZED (
            ORDER BY embedding.vector::halfvec({dimensions})
                     <=> (SELECT vector::halfvec({dimensions}) FROM asked)
            LIMIT {rows}) AS nearest)
+
+-- name: near_external
+-- What an external index named, and what it is still to be told: only candidates, which
+-- are measured and looked at here as any others. It may name too much, and nothing that
+-- is not of the scopes in sight comes of it.
+near AS MATERIALIZED (
+  SELECT compared.record_id, 1 - compared.distance AS score
+    FROM (SELECT record_id FROM unnest(%(named)s::uuid[]) AS one(record_id)
+          UNION ALL
+          SELECT wanted.record_id
+            FROM scopes
+           CROSS JOIN LATERAL (
+                 SELECT copied.record_id
+                   FROM prism_memory_vectorcopy AS copied
+                  WHERE copied.tenant = %(tenant)s::text
+                    AND copied.space_id = {space_id}
+                    AND copied.index = %(index)s::text
+                    AND copied.state = 'wanted'
+                    AND copied.scope_id = scopes.id
+                 OFFSET 0) AS wanted
+           WHERE NOT wanted.record_id = ANY(%(named)s::uuid[])) AS given
+   CROSS JOIN LATERAL (
+         SELECT embedding.record_id,
+                embedding.vector <=> (SELECT vector FROM asked) AS distance
+           FROM prism_memory_embedding AS embedding
+          WHERE embedding.tenant = %(tenant)s::text
+            AND embedding.space_id = {space_id}
+            AND embedding.record_id = given.record_id
+            AND coalesce(embedding.scope_id = ANY(%(scope_ids)s::uuid[]), FALSE)
+         OFFSET 0) AS compared
+   WHERE compared.distance IS NOT NULL)
+
+-- name: copied
+-- How many vectors were compared; null where the external index was never told all of
+-- the tenant's.
+(CASE WHEN EXISTS (SELECT FROM prism_memory_vectorcopy AS copied
+                    WHERE copied.tenant = %(tenant)s::text
+                      AND copied.record_id = '00000000-0000-0000-0000-000000000000'
+                      AND copied.space_id = {space_id}
+                      AND copied.index = %(index)s::text
+                      AND copied.state = 'complete')
+      THEN (SELECT count(*) FROM near) END)
 
 -- name: cosine
 -- How near a record is that the vector leg did not find; null while it has no vector.

@@ -36,7 +36,7 @@ ON CONFLICT (tenant, scope_id, key) DO NOTHING;
 -- Locked, so that who removes empty sources waits until their records are there; and
 -- those that records leave, so that who holds one waits until they have left. In one
 -- statement, so that all are locked in the order of their keys.
-SELECT id, key
+SELECT id, key, kind, state
   FROM prism_memory_source
  WHERE tenant = %(tenant)s::text
    AND scope_id = %(scope_id)s::uuid
@@ -50,7 +50,7 @@ SELECT id, key
 -- Identical rows stay untouched. ``numbered`` are the ids of the rows whose sequence the caller gave:
 -- a number alone might be another row's next one. What has the key that is made of its
 -- words and holds others was corrected: its old words do not come back under that key.
--- ``was_held`` is asked of the row as it was: it may just have left a held source. That
+-- ``was_held`` and ``rejudged`` are asked of the row as it was: it may just have left a held source. That
 -- source is locked, or is among those that are ``left``, or the row stays as it is.
 -- Other words, and other metadata that give orders, are judged anew by the gate; the same
 -- stay as somebody may have judged them. What is closed by an operator, or for where it
@@ -175,6 +175,14 @@ RETURNING id,
                 ON record.tenant = written.tenant AND record.id = written.id
              WHERE {held}) AS was_held,
           record.version > 1 AS overwritten,
+          record.version > 1
+          AND (record.changed_at = %(at)s::timestamptz) IS TRUE AS reworded,
+          record.version > 1 AND EXISTS (
+            SELECT FROM prism_memory_record AS before
+             WHERE before.tenant = record.tenant AND before.id = record.id
+               AND (before.trust, before.valid_from, before.valid_to)
+                   IS DISTINCT FROM
+                   (record.trust, record.valid_from, record.valid_to)) AS rejudged,
           record.gate <> 'open' AS quarantined,
           current_setting('transaction_isolation') AS isolation;
 
@@ -217,7 +225,8 @@ SELECT record.id, record.kind, record.namespace, record.partition, record.key,
 
 -- name: enqueue_embeddings
 -- One row per record and live space: the vector, and until it is there the queue. Those
--- of the batch that wait already are told too.
+-- of the batch that wait already are told too. Where no vectors are wanted, only those
+-- that there are: one of another text may never answer for the new one.
 WITH live AS (
   SELECT id FROM prism_memory_embeddingspace
    WHERE alias = %(alias)s::text AND state IN ('active', 'building')),
@@ -230,6 +239,12 @@ queued AS (
     FROM unnest(%(record_ids)s::uuid[], %(sha256s)s::bytea[])
          AS given(record_id, sha256)
    CROSS JOIN live
+   WHERE %(wanted)s::boolean
+      OR EXISTS (SELECT FROM prism_memory_embedding AS known
+                  WHERE known.tenant = %(tenant)s::text
+                    AND known.space_id = live.id
+                    AND known.record_id = given.record_id
+                 OFFSET 0)
    ORDER BY given.record_id
   ON CONFLICT (tenant, space_id, record_id) DO UPDATE
      SET vector = NULL, sha256 = excluded.sha256, attempts = 0, claimed_until = NULL,

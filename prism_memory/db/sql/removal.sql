@@ -42,13 +42,29 @@ SELECT record.id
    AND {held};
 
 -- name: lock_embeddings
--- In the order in which a drain locks those of its space.
-SELECT embedding.record_id
-  FROM prism_memory_embedding AS embedding
- WHERE embedding.tenant = %(tenant)s::text
-   AND embedding.record_id = ANY(%(record_ids)s::uuid[])
- ORDER BY embedding.record_id, embedding.space_id
-   FOR UPDATE;
+-- In the order in which a drain locks those of its space; and after them, as a drain
+-- does, their copies, of which external indexes are then told that they are gone.
+WITH locked AS MATERIALIZED (
+  SELECT embedding.record_id
+    FROM prism_memory_embedding AS embedding
+   WHERE embedding.tenant = %(tenant)s::text
+     AND embedding.record_id = ANY(%(record_ids)s::uuid[])
+   ORDER BY embedding.record_id, embedding.space_id
+     FOR UPDATE)
+UPDATE prism_memory_vectorcopy AS copied
+   SET state = 'gone', version = copied.version + 1
+  FROM (SELECT known.record_id, known.space_id, known.index
+          FROM prism_memory_vectorcopy AS known
+         WHERE known.tenant = %(tenant)s::text
+           AND known.record_id = ANY(%(record_ids)s::uuid[])
+           AND (SELECT count(*) FROM locked) >= 0
+         ORDER BY known.record_id, known.space_id, known.index
+           FOR UPDATE) AS theirs
+ WHERE copied.tenant = %(tenant)s::text
+   AND copied.record_id = ANY(%(record_ids)s::uuid[])
+   AND copied.record_id = theirs.record_id
+   AND copied.space_id = theirs.space_id
+   AND copied.index = theirs.index;
 
 -- name: last_of_scope
 -- What is there of a scope that may go: up to which place, and up to which moment. Not up
@@ -96,6 +112,7 @@ SELECT id
 DELETE FROM prism_memory_source AS source
  WHERE source.tenant = %(tenant)s::text
    AND source.id = ANY(%(source_ids)s::uuid[])
+   AND (source.kind <> 'document' OR %(documents)s::boolean)
    AND NOT EXISTS (
          SELECT FROM prism_memory_record AS record
           WHERE record.tenant = source.tenant AND record.source_id = source.id

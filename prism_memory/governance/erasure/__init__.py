@@ -2,21 +2,19 @@
 
 from prism_memory.governance.erasure.erase import (
     erase,
-    resume_erasure,
     start_erasure,
 )
 from prism_memory.governance.erasure.foresee import foresee
 from prism_memory.governance.erasure.leftovers import Leftover, leftovers
+from prism_memory.governance.erasure.resume import resume_erasure
 from prism_memory.governance.erasure.state import (
     KIND,
-    SILENT_AFTER,
     list_erasures,
     read_erasure,
 )
 
 __all__ = [
     "KIND",
-    "SILENT_AFTER",
     "Leftover",
     "erase",
     "foresee",

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections import Counter
 from collections.abc import Callable
 
 from django.db import transaction
 from django.utils import timezone
 
-from prism_memory import audit, runs, signals
+from prism_memory import audit, runs
 from prism_memory.db.tenancy import for_tenant
-from prism_memory.errors import NotVisible, PrismMemoryError, Unsupported
+from prism_memory.errors import PrismMemoryError, Unsupported
 from prism_memory.governance.erasure import pages
-from prism_memory.governance.erasure.copies import EXPORTS
 from prism_memory.governance.erasure.position import State
-from prism_memory.governance.erasure.receipts import conclude, nothing_found
+from prism_memory.governance.erasure.receipts import nothing_found
 from prism_memory.governance.erasure.state import KIND, at_once, erasing
-from prism_memory.governance.erasure.target import Target, find, has_row, named_by
+from prism_memory.governance.erasure.target import Target, find, has_row
 from prism_memory.governance.erasure.work import Work
-from prism_memory.governance.export_removal import exports_of, remove
 from prism_memory.indexing import in_host_transaction
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.models import Run
 from prism_memory.models.choices import RunState
-from prism_memory.types import Actor, Erased, Erasing, ErasureLevel, Scope
+from prism_memory.types import Actor, Erased, Erasing, Scope
 
 
 @for_tenant
@@ -71,7 +68,7 @@ def erase(
                 using=using, target=target, actor=actor, at=at, reason=reason
             )
     run = _begin(using, target, actor, at, reason)
-    return _finish(using, target, run, actor, progress)
+    return finish_work(using, target, run, actor, progress)
 
 
 @for_tenant
@@ -105,33 +102,12 @@ def start_erasure(
             target=target.ref,
             state=RunState.RUNNING,
         )
-        run = running.first() or _begin(using, target, actor, at, reason)
-        wanted = {"using": using, "tenant": target.tenant, "run_id": run.id}
-        transaction.on_commit(
-            lambda: signals.erasure_wanted.send_robust(sender=Scope, **wanted),
-            using=using,
-            robust=True,
-        )
+        run = running.first()
+        if run is None:
+            run = _begin(using, target, actor, at, reason)
+            runs.rest(run, using=using, at=at)
+        runs.announce(run, using=using)
     return erasing(using=using, run=run)
-
-
-@for_tenant
-def resume_erasure(*, using: str, tenant: str, run_id: uuid.UUID) -> Erased | None:
-    """Go on with an erasure that a run stands for; None where it has ended.
-
-    Raises:
-        Conflict: As ``erase``.
-    """
-    at = timezone.now()
-    try:
-        run = runs.take_up(using=using, tenant=tenant, run_id=run_id, at=at)
-    except NotVisible:
-        return None
-    actor, level = Actor(run.actor), run.cursor["level"]
-    target = named_by(using=using, tenant=tenant, level=level, ref=run.target)
-    if target is None:
-        return _gone(using, run, level, actor, at)
-    return _finish(using, target, run, actor, None)
 
 
 def _is_half_done(using: str, target: Target) -> bool:
@@ -182,13 +158,14 @@ def _begin(
     return run
 
 
-def _finish(
+def finish_work(
     using: str,
     target: Target,
     run: Run,
     actor: Actor,
     progress: Callable[[State], None] | None,
 ) -> Erased:
+    """Work on a run to its end; note how it ended."""
     hosted = in_host_transaction(using)
     given = (using, target, run, actor, State.of(run), progress, pages.PAGE, hosted)
     work = Work(*given)
@@ -204,25 +181,3 @@ def _finish(
         at = timezone.now()
         runs.finish(run, using=using, state=RunState.CANCELLED, at=at)
         raise
-
-
-def _gone(using: str, run: Run, level: str, actor: Actor, at: dt.datetime) -> Erased:
-    """End a run whose target is gone: by itself, or by a wider erasure."""
-    target = Target(ErasureLevel(level), run.target, Scope(run.tenant))
-    state = State.of(run)
-    ids = (*run.cursor["scope_ids"], *state.elsewhere)
-    found = exports_of(
-        using=using, tenant=run.tenant, scope_ids=[uuid.UUID(text) for text in ids]
-    )
-    for export in found:
-        remove(using=using, run=export, actor=actor, at=at)
-    state = state.plus(Counter({EXPORTS: len(found)}))
-    with transaction.atomic(using=using):
-        return conclude(
-            using=using,
-            target=target,
-            run=run,
-            actor=actor,
-            state=state,
-            at=at,
-        )

@@ -10,6 +10,7 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed
 from prism_memory.governance.erasure.position import State
 from prism_memory.governance.erasure.target import Target
+from prism_memory.indexing import count_gone
 from prism_memory.models import ErasureReceipt, Fact, Run
 from prism_memory.models.choices import RunState
 from prism_memory.types import Actor, Erased, ErasureLevel
@@ -29,11 +30,14 @@ def conclude(
 ) -> Erased:
     """Write the receipt, and end the run: in the transaction that removes the last.
 
-    Of the facts that once stood on other evidence, those that still do are counted.
+    Of the facts that once stood on other evidence, those that still do are counted; and
+    the vectors of the tenant that external indexes are still to delete, if any.
     """
     facts = Fact.objects.using(using).filter(tenant=target.tenant)
     spared = facts.filter(id__in=state.spared).count()
     kept = {"derived": state.derived, "spared": spared}
+    if copies := count_gone(using=using, tenant=target.tenant):
+        kept["copies"] = copies
     receipt = ErasureReceipt.objects.using(using).create(
         tenant=target.tenant,
         level=target.level.value,

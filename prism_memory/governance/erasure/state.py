@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import uuid
 from typing import Final
 
@@ -18,8 +17,6 @@ from prism_memory.types import Erased, ErasedPage, Erasing, ErasureLevel, Scope
 
 KIND: Final = "erase"
 ORDER: Final = "erasures"
-SILENT_AFTER: Final = dt.timedelta(minutes=2)
-"""A running erasure without a sign of life for so long has lost its worker."""
 
 
 @for_tenant

@@ -198,3 +198,10 @@ def named_by(*, using: str, tenant: str, level: str, ref: str) -> Target | None:
         scopes = scopes.filter(id=target_id)
     row = scopes.first()
     return None if row is None else Target(ErasureLevel(level), ref, row.value)
+
+
+def records_below(*, using: str, target: Target) -> int:
+    """Count the records of a scope and of all below it. One query."""
+    places = ScopeRow.objects.using(using).filter(target.by_names())
+    records = Record.objects.using(using).filter(tenant=target.tenant)
+    return records.filter(scope_id__in=places.values("id")).count()

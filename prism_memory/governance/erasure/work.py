@@ -31,11 +31,13 @@ from prism_memory.governance.erasure.patience import WAIT, patiently
 from prism_memory.governance.erasure.position import State
 from prism_memory.governance.erasure.receipts import conclude
 from prism_memory.governance.erasure.target import Target
+from prism_memory.indexing import tell_removed
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.models import Run
+from prism_memory.models import Run, VectorCopy
 from prism_memory.models import Scope as ScopeRow
 from prism_memory.types import NIL, Actor, Erased
 
+COPIES: Final = VectorCopy._meta.db_table  # noqa: SLF001 - likewise
 SCOPES: Final = ScopeRow._meta.db_table  # noqa: SLF001 - Django has no other name for it
 
 
@@ -69,6 +71,7 @@ class Work:
                 after: uuid.UUID | None = NIL
                 while after is not None:
                     after = patiently(self.using, partial(self._places, after))
+            self._tell_indexes()
             if receipt := patiently(self.using, self._end):
                 # One that began in that very moment may have read the last records.
                 self._copies(counted=False)
@@ -100,6 +103,17 @@ class Work:
             if counted:
                 counts = Counter({copies.EXPORTS: 1})
                 self._went_on(self._note(self.state.plus(counts)))
+
+    def _tell_indexes(self) -> None:
+        """Have an external index delete its copies; in a host's transaction, later."""
+        if self.hosted:
+            return
+        told = tell_removed(using=self.using, tenant=self.target.tenant)
+        if told.removed:
+            counts = Counter({COPIES: told.removed})
+            with self._alone():
+                state = self._note(self.state.plus(counts))
+            self._went_on(state)
 
     def _exports(self) -> list[Run]:
         return copies.copies_of(

@@ -15,6 +15,7 @@ from prism_memory.governance.retention.previews import (
     preview_policy,
     preview_rules,
 )
+from prism_memory.governance.retention.resume import resume_sweep, start_sweeps
 from prism_memory.governance.retention.sweeping import (
     RUN_SECONDS,
     Pass,
@@ -40,7 +41,9 @@ __all__ = [
     "preview_policies",
     "preview_policy",
     "preview_rules",
+    "resume_sweep",
     "rules_of",
+    "start_sweeps",
     "sweep",
     "sweep_all",
 ]

@@ -22,7 +22,7 @@ from prism_memory.errors import Conflict
 from prism_memory.governance.retention.listing import KIND
 from prism_memory.governance.retention.page import PolicyChanged, Work, do_page
 from prism_memory.governance.retention.policies import enabled_policies
-from prism_memory.models import RetentionPolicy
+from prism_memory.models import RetentionPolicy, Run
 from prism_memory.models.choices import RunState
 from prism_memory.types import NIL, Actor
 
@@ -153,13 +153,39 @@ def _sweep(
         )
     except Conflict:
         return told(None, "elsewhere")
-    run.cursor = {"at": at.isoformat()} | run.cursor
-    work = Work(using, policy, run, actor, batch, end, reason)
     try:
-        ended = _pages(work)
+        ended = work_on(
+            using=using,
+            policy=policy,
+            run=run,
+            actor=actor,
+            batch=batch,
+            end=end,
+            reason=reason,
+        )
     except runs.TakenOver:
         return told(run.id, "elsewhere")
     return told(run.id, ended, dict(run.counts))
+
+
+def work_on(
+    *,
+    using: str,
+    policy: RetentionPolicy,
+    run: Run,
+    actor: Actor,
+    batch: int,
+    end: float | None,
+    reason: str = "",
+) -> Ended:
+    """Work on a run that this process holds, until its end or ``end``.
+
+    Raises:
+        TakenOver: Another process took it up, or it was cancelled.
+        Conflict: Others keep rows locked; the run says so.
+    """
+    run.cursor = {"at": timezone.now().isoformat()} | run.cursor
+    return _pages(Work(using, policy, run, actor, batch, end, reason))
 
 
 def _pages(work: Work) -> Ended:

@@ -13,6 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 from prism_memory import backends, indexing
 from prism_memory.conf import settings
 from prism_memory.errors import Invalid
+from prism_memory.management import switching
 from prism_memory.management.building import build_index
 from prism_memory.management.calibrating import advise
 from prism_memory.management.command import FAILED, MemoryCommand, os_actor
@@ -27,21 +28,26 @@ from prism_memory.management.options import (
     known_alias,
     known_tenant,
 )
+from prism_memory.management.situated import follow_setting, full_text_anew
 from prism_memory.management.status import status
+from prism_memory.management.switching import add_beside_options, add_switch_options
 
 ACTIONS = {
     "create": "make the HNSW index of the vectors, without blocking writers",
-    "drop": "drop that index; recall stays right and scans exactly",
+    "drop": "drop that index, or with --space a space that does not answer",
     "drain": "embed what waits, in this process",
     "enqueue": "queue what has no vector in the active space, after a new alias",
     "retry": "give texts that were given up all their tries again",
-    "rebuild": "embed anew what has a vector, of a model that changed, say",
+    "rebuild": "embed anew what has a vector, or with --to by another embedder",
+    "switch": "let the space answer that rebuild --to built, or the one before it",
+    "fulltext": "make full text anew from what is stored, and its index",
     "recount": "count the vectors of every scope anew, as the planner reads them",
     "calibrate": "measure both scans here, and say from where the index is worth it",
     "status": "say what waits, what failed, and how the index is",
 }
 PER_TENANT = (
-    *("drain", "enqueue", "retry", "rebuild", "recount", "calibrate", "status"),
+    *("drain", "enqueue", "retry", "rebuild", "fulltext", "recount", "calibrate"),
+    "status",
 )
 
 
@@ -55,14 +61,18 @@ examples:
   manage.py prism_memory_index drain --tenant acme
   manage.py prism_memory_index create --m 24 --ef-construction 128 --memory 1024
   manage.py prism_memory_index calibrate --tenant acme
+  manage.py prism_memory_index rebuild --to next
+  manage.py prism_memory_index switch
+  manage.py prism_memory_index switch --back
+  manage.py prism_memory_index drop --space 3
   manage.py prism_memory_index status --json
 
 exit codes:
   0    done
   1    it failed; create: the index exists with other parameters, or is being built;
        drain: the embedder is down, or there was something to embed and nothing could
-       be; calibrate: there is no index, or too few vectors; status: an index that
-       recall counts on is missing or invalid
+       be; rebuild --to, switch: the space is not whole; calibrate: there is no index,
+       or too few vectors; status: an index that recall counts on is missing or invalid
   2    wrong usage
   130  stopped by Ctrl-C; nothing is lost, drain goes on from there
 """
@@ -74,6 +84,13 @@ exit codes:
             if name in PER_TENANT:
                 add_tenant(action, "Only this tenant; all if not given.")
         _add_index_options(actions["create"])
+        add_beside_options(actions["rebuild"])
+        add_switch_options(actions["switch"])
+        for name in ("create", "rebuild", "switch"):
+            _add_memory(actions[name])
+        actions["drop"].add_argument(
+            "--space", type=between(1, 2**31 - 1), metavar="ID", help="Of that space."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         with self.refusals():
@@ -100,7 +117,10 @@ exit codes:
         )
 
     def drop(self, options: dict[str, Any]) -> None:
-        """Drop the index."""
+        """Drop the index, or a whole space."""
+        if options["space"] is not None:
+            switching.drop_space(self, options)
+            return
         space = _space(options)
         indexing.drop_index(using=database(options), space=space)
         name = indexing.index_name(space)
@@ -147,11 +167,17 @@ exit codes:
 
     def rebuild(self, options: dict[str, Any]) -> None:
         """Embed anew, going on where an earlier one stopped."""
+        if options["to"] is not None:
+            switching.rebuild_beside(self, options)
+            return
         using, alias = database(options), options["alias"]
         space = indexing.active(using=using, alias=alias)
         embedder = indexing.embedder_of(space)
+        tenants = list(_tenants(options))
+        everybody = options["tenant"] is None
+        follow_setting(using=using, tenants=tenants, all_of_them=everybody)
         count = 0
-        for tenant in _tenants(options):
+        for tenant in tenants:
             done = indexing.rebuild(
                 using=using,
                 tenant=tenant,
@@ -162,6 +188,17 @@ exit codes:
             )
             count += done.rebuilt
         self.answer({"rebuilt": count}, options, f"{count:,} vectors made anew.")
+
+    def fulltext(self, options: dict[str, Any]) -> None:
+        """Make full text anew."""
+        using, tenants = database(options), list(_tenants(options))
+        done = full_text_anew(using=using, tenants=tenants)
+        line = f"{done.seen:,} records, {done.changed:,} with other index texts."
+        self.answer(asdict(done), options, line)
+
+    def switch(self, options: dict[str, Any]) -> None:
+        """Let another space answer."""
+        switching.switch(self, options)
 
     def recount(self, options: dict[str, Any]) -> None:
         """Count the vectors anew."""
@@ -207,6 +244,9 @@ def _add_index_options(parser: argparse.ArgumentParser) -> None:
         help="Candidates while building, at least twice --m "
         f"({indexing.EF_CONSTRUCTION}).",
     )
+
+
+def _add_memory(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory",
         type=between(1, 1_048_576),

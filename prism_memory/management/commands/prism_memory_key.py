@@ -28,7 +28,10 @@ ACTIONS = {
     "revoke": "end a key at once",
 }
 LEVELS = ("owner", "agent", "thread")
-HEADERS = ("id", "label", "scope", "permissions", "trust", "state", "expires", "used")
+HEADERS = (
+    *("id", "label", "scope", "permissions", "trust", "principal", "groups"),
+    *("state", "expires", "used"),
+)
 
 
 class Command(MemoryCommand):
@@ -39,6 +42,8 @@ class Command(MemoryCommand):
 examples:
   TOKEN=$(manage.py prism_memory_key create --tenant acme --owner ada \\
       --label "support agent" --permission read --permission write)
+  manage.py prism_memory_key create --tenant acme --label "hr assistant" \\
+      --permission read --principal hr-bot --group hr --group managers
   manage.py prism_memory_key list --tenant acme
   manage.py prism_memory_key revoke 0192f0c1-0000-7000-8000-000000000000
 
@@ -75,6 +80,8 @@ exit codes:
             trust=Trust(options["trust"]),
             at=now,
             expires_at=now + dt.timedelta(days=days) if days else None,
+            principal=options["principal"],
+            groups=options["group"],
         )
         found = _described(key, now) | {"token": token}
         self.answer(found, options, token)
@@ -118,6 +125,17 @@ def _add_key_options(parser: argparse.ArgumentParser) -> None:
         choices=[trust.value for trust in Trust],
         help="Trust class of what is written with it (agent).",
     )
+    parser.add_argument(
+        "--principal",
+        default="",
+        help="As whom it reads restricted documents; it reads none, if not given.",
+    )
+    parser.add_argument(
+        "--group",
+        action="append",
+        default=[],
+        help="A group of the principal's; give it once for each.",
+    )
     parser.add_argument("--label", required=True, help="For people, in lists.")
     parser.add_argument(
         "--expires-in-days", type=between(1, 36_500), help="Never, if not given."
@@ -131,6 +149,8 @@ def _described(key: AccessKey, now: dt.datetime) -> dict[str, Any]:
         "scope": str(key.scope),
         "permissions": key.permissions,
         "trust": key.trust,
+        "principal": key.principal,
+        "groups": key.groups,
         "state": _state(key, now),
         "expires": _time(key.expires_at),
         "used": _time(key.last_used_at),

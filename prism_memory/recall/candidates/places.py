@@ -24,11 +24,13 @@ class Size:
         large: An exact scan would read too much.
         common: Some words are in too many rows.
         small: All rows can be read for their words.
+        restricts: The tenant restricts documents.
     """
 
     large: bool = False
     common: bool = False
     small: bool = False
+    restricts: bool = False
 
     def seen(self, plan: Plan, row: dict[str, Any], *, indexed: bool) -> Size:
         """Return what a whole answer says; what was not asked stays as it was.
@@ -41,6 +43,7 @@ class Size:
             large=large if "vector" in plan.legs else self.large,
             common=self.common or plan.bounded,
             small=row["few"] if "text" in plan.legs else self.small,
+            restricts=bool(row["restricts"]),
         )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from psycopg import sql
 
-from prism_memory.access import Reader, changed, unwithheld
+from prism_memory.access import Reader, changed, restricts, unwithheld
 from prism_memory.db.queries import named
 from prism_memory.recall.candidates import recency, text, vector
 from prism_memory.recall.candidates.plan import Leg, Plan
@@ -33,7 +33,10 @@ def statement(reader: Reader, plan: Plan, space_id: int, dimensions: int) -> str
     """Return the text of the one statement."""
     return _composed(
         plan,
-        reader.condition().as_string(None),
+        (
+            reader.condition(guarded=plan.guarded).as_string(None),
+            unwithheld(reader=reader, guarded=plan.guarded).as_string(None),
+        ),
         vector.narrowed(reader).as_string(None),
         text.contained(reader).as_string(None),
         (space_id, dimensions),
@@ -51,7 +54,7 @@ def forget_texts() -> None:
 @lru_cache(maxsize=128)
 def _composed(
     plan: Plan,
-    visible: str,
+    rule: tuple[str, str],
     narrowed: str,
     contained: str,
     space: tuple[int, int],
@@ -60,10 +63,12 @@ def _composed(
     bounds: tuple[int, int],
 ) -> str:
     texts = named("recall")
+    visible, withheld = rule
     parts: dict[str, sql.Composable] = {
         "visible": sql.SQL(visible),
         "narrowed": sql.SQL(narrowed),
-        "unwithheld": unwithheld(),
+        "unwithheld": sql.SQL(withheld),
+        "restricts": restricts(),
         "changed": changed() if known else sql.SQL("FALSE"),
         "space_id": sql.Literal(space[0]),
         "dimensions": sql.Literal(space[1]),
@@ -73,7 +78,7 @@ def _composed(
         "small_rows": sql.Literal(SMALL_ROWS),
         "per_place": sql.Literal(PER_PLACE),
         # Where rows are left out, those in sight must not be crowded out by others.
-        "searched": sql.SQL(visible) if plan.bounded and crowded else unwithheld(),
+        "searched": sql.SQL(visible if plan.bounded and crowded else withheld),
         "contained": sql.SQL(contained if plan.bounded else "TRUE"),
         "search": sql.SQL(", matched.search" if plan.bounded else ""),
         "held_search": sql.SQL(", held.search" if plan.bounded else ""),
@@ -115,7 +120,8 @@ def _answers(plan: Plan) -> dict[str, str]:
     return {
         "cosine": "cosine" if near else "unknown",
         "bm25": "bm25" if text else "unknown",
-        "cut": "cut" if near and not plan.index else "no",
+        "cut": "cut" if near and not (plan.index or plan.external) else "no",
+        "copied": "copied" if plan.external else "no",
         "waiting": "waiting" if near else "no",
         "common": "common" if text else "no",
         "few": "few" if text else "no",

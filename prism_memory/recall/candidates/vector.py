@@ -1,7 +1,9 @@
-"""The vector leg: an exact scan of the scopes in sight, or the HNSW index."""
+"""The vector leg: an exact scan of the scopes in sight, or an index of vectors."""
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,6 +26,25 @@ LOOKED_AT: Final = 3
 """For each candidate wanted, so many of the nearest are sorted and looked at first."""
 
 
+Nearest = Callable[
+    [Collection[uuid.UUID], Vector, int, float | None], Sequence[uuid.UUID]
+]
+"""Names the records nearest to a vector: of some scopes, so many, within seconds."""
+
+
+@dataclass(frozen=True)
+class External:
+    """An index of vectors outside PostgreSQL.
+
+    Args:
+        name: What its copies are accounted for under.
+        nearest: Asks it. Raises ProviderUnavailable or ProviderRejected.
+    """
+
+    name: str
+    nearest: Nearest
+
+
 @dataclass(frozen=True)
 class VectorLeg:
     """What the vector leg compares.
@@ -33,22 +54,34 @@ class VectorLeg:
         dimensions: Width of the space.
         indexed: The space has an HNSW index.
         vector: The query, unit length; None to leave the leg out.
+        external: Names the candidates, in place of a scan; None: PostgreSQL does.
     """
 
     space_id: int = 0
     dimensions: int = 1
     indexed: bool = False
     vector: Vector | None = None
+    external: External | None = None
 
 
-def parameters(leg: VectorLeg, *, exact_rows: int, look: int) -> dict[str, Any]:
+def parameters(
+    leg: VectorLeg,
+    *,
+    exact_rows: int,
+    look: int,
+    named: Sequence[uuid.UUID] | None = None,
+) -> dict[str, Any]:
     """Return the values that the leg's statement is given.
 
     Args:
         exact_rows: Vectors up to which an exact scan answers.
         look: The nearest that an exact scan sorts.
+        named: What an external index gave.
     """
+    given = {} if named is None else {"named": list(named)}
     return {
+        **given,
+        "index": "" if leg.external is None else leg.external.name,
         "vector": None if leg.vector is None else vector_text(leg.vector),
         "exact_rows": exact_rows,
         "look": look,
@@ -75,7 +108,9 @@ def index_settings() -> dict[str, str]:
 
 
 def parts(plan: Plan) -> tuple[str, ...]:
-    """Return the parts of the statement: a scan of the index, or an exact one."""
+    """Return the parts of the statement: how the nearest are found."""
+    if plan.external:
+        return ("near_external",)
     return ("near_index",) if plan.index else ("near_exact",)
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from prism_memory import tasks
 from prism_memory.db.tenancy import acting_for
 from prism_memory.models import Record
 from tests.factories import make_memory, make_scope
 from tests.governance.retention.test_tenants import calls
 from tests.governance.retention.written import make_policy, old
 from tests.governance.test_row_security import guarded
+from tests.swept import sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +46,7 @@ def test_a_sweep_takes_one_tenant_after_the_other() -> None:
         remembered(tenant)
         if tenant != "initech":
             make_policy(tenant=tenant, max_age_days=1)
-    tasks.retain.apply(throw=True)
+    sweep("retention")
     assert [left(tenant) for tenant in ("acme", "globex", "initech")] == [0, 0, 1]
 
 

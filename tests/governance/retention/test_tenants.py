@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from prism_memory.governance import retention
+from prism_memory.models import Run
 from prism_memory.types import Rules, Scope
 from tests.capture import tenant_in_every_statement
 from tests.factories import make_scope
@@ -17,6 +18,11 @@ from tests.governance.retention.written import ACTOR, make_policy, old
 pytestmark = pytest.mark.django_db
 
 NO_QUERY = {"rules_of"}
+
+
+def started() -> list[Run]:
+    given: dict[str, Any] = {"actor": ACTOR, "at": timezone.now()}
+    return retention.start_sweeps(using="default", tenant="acme", **given)
 
 
 def calls(policy: Any) -> dict[str, Any]:
@@ -49,6 +55,10 @@ def calls(policy: Any) -> dict[str, Any]:
             **swept,
         ),
         "sweep_all": lambda: retention.sweep_all(**using, tenants=["acme"], **swept),
+        "start_sweeps": started,
+        "resume_sweep": lambda: retention.resume_sweep(
+            **using, tenant="acme", run_id=started()[0].id
+        ),
         "get_run": lambda: retention.get_run(
             **own, run_id=retention.list_runs(**own, limit=1)[0].id
         ),

@@ -162,7 +162,7 @@ def test_too_much_for_a_document_is_refused_and_never_cut_short():
 
 
 def test_other_options_are_another_identity():
-    chunkers = [
+    chunkers: list[Chunker] = [
         *(MarkdownChunker(), MarkdownChunker(5), TextChunker(), TextChunker(900)),
         *(TextChunker(1_000, 99), MarkdownWindowChunker()),
     ]
