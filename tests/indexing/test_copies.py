@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prism_memory import indexing
+from prism_memory import backends, indexing
 from prism_memory.governance import erasure
 from prism_memory.models import Embedding, Record, VectorCopy
 from prism_memory.types import Actor
@@ -215,3 +217,60 @@ def test_in_the_end_it_holds_what_postgresql_holds(steps: list[str]) -> None:
         for row in rows:
             assert index.vector(row.record_id) == row.vector
         assert set(states(tenant)) <= {"held"}
+
+
+def test_what_was_stored_under_a_lost_claim_is_told_again(index: WatchedIndex) -> None:
+    """B488: an erased vector that a slow call brings back does not stay."""
+
+    def meanwhile() -> None:
+        VectorCopy.objects.update(claimed_until="2026-01-01T00:00Z")
+        make_memory().forget([*Embedding.objects.values_list("record_id", flat=True)])
+        indexing.tell_removed(using="default", tenant="acme")
+        assert not VectorCopy.objects.exclude(state="complete").exists()
+
+    index.meanwhile = meanwhile
+    remember_one("Ada's secret", wait=True)
+    drain()
+
+    assert index.held() == set()
+    assert indexing.count_gone(using="default", tenant="acme") == 0
+
+
+def test_an_error_of_its_own_is_an_outage(
+    index: WatchedIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_args: object, **_given: object) -> None:
+        raise RuntimeError
+
+    (one,) = remember("Tea", wait=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(WatchedIndex, "upsert", fails)
+        patch.setattr(WatchedIndex, "delete", fails)
+        remember_one("Coffee", wait=True)
+        assert "RuntimeError" in drain().behind
+        make_memory().forget([one])
+        assert "RuntimeError" in drain().behind
+    assert index.held() == {one}
+    assert drain().behind == ""
+    assert len(index.held()) == 1
+    assert one not in index.held()
+
+
+def test_a_queue_that_is_never_empty_leaves_time_for_the_copies(
+    index: WatchedIndex,
+) -> None:
+    index.down = True
+    remember("Tea", "Coffee", wait=True)
+    index.down = False
+    clock = [0.0]
+
+    def embed(texts: Any) -> Any:
+        clock[0] += 1.0
+        remember_one(f"Tea {clock[0]}")
+        return backends.embed(backends.get_embedder(), texts, role="passage")
+
+    with mock.patch("time.monotonic", side_effect=lambda: clock[0]):
+        done = drain(embed=embed, max_seconds=8.0, batch=1)
+
+    assert done.embedded < 8
+    assert len(index.held()) >= 2

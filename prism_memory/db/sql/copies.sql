@@ -215,6 +215,36 @@ UPDATE prism_memory_vectorcopy AS copied
    AND copied.record_id = locked.record_id
    AND copied.space_id = locked.space_id;
 
+-- name: enlist_lost
+-- What was stored by who had lost the claim: it may stand over what came later. With the
+-- version, who tells of it in this moment settles nothing.
+INSERT INTO prism_memory_vectorcopy AS copied
+       (tenant, record_id, space_id, index, scope_id, state, version)
+SELECT %(tenant)s::text, given.record_id, %(space_id)s::integer, %(index)s::text,
+       given.scope_id,
+       CASE WHEN EXISTS (
+                   SELECT FROM prism_memory_embedding AS embedding
+                    WHERE embedding.tenant = %(tenant)s::text
+                      AND embedding.record_id = given.record_id
+                      AND embedding.space_id = %(space_id)s::integer
+                      AND coalesce(embedding.vector IS NOT NULL, FALSE)
+                   OFFSET 0)
+            THEN 'wanted' ELSE 'gone' END, 1
+  FROM unnest(%(record_ids)s::uuid[], %(scope_ids)s::uuid[], %(claims)s::timestamptz[])
+       AS given(record_id, scope_id, claimed_until)
+ WHERE NOT EXISTS (
+         SELECT FROM prism_memory_vectorcopy AS held
+          WHERE held.tenant = %(tenant)s::text
+            AND held.record_id = given.record_id
+            AND held.space_id = %(space_id)s::integer
+            AND held.index = %(index)s::text
+            AND held.claimed_until = given.claimed_until
+         OFFSET 0)
+ ORDER BY given.record_id
+ON CONFLICT (tenant, record_id, space_id, index) DO UPDATE
+   SET version = copied.version + 1,
+       state = CASE copied.state WHEN 'held' THEN excluded.state ELSE copied.state END;
+
 -- name: clear_copies
 -- The index was told that they are gone, and nobody wanted them back meanwhile.
 DELETE FROM prism_memory_vectorcopy AS copied
