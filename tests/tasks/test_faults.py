@@ -125,7 +125,7 @@ def locked(url: str, table: str, mode: str) -> Iterator[Callable[[], bool]]:
         " current_database())"
     )
     with psycopg.connect(url) as held:
-        held.execute(f"LOCK TABLE {name} IN {mode} MODE")  # type: ignore[arg-type]
+        held.execute(f"LOCK TABLE {name} IN {mode} MODE")
 
         def is_waited_for() -> bool:
             row = held.execute(waits, [name]).fetchone()
