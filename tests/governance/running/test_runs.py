@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from prism_memory import runs, signals
 from prism_memory.errors import Conflict, Invalid, NotVisible, ScopeDenied
+from prism_memory.governance import erasure
 from prism_memory.memory.runs import Runs
 from prism_memory.models import AuditEvent, Embedding, Run
 from prism_memory.models.choices import RunState
@@ -307,3 +308,12 @@ def test_what_is_begun_anew_ends_what_was_begun_before() -> None:
     later = timezone.now() + dt.timedelta(minutes=4)
     assert not runs.left_alone(using="default", tenant="acme", at=later)
     assert begin().id == third.id
+
+
+def test_an_erasure_says_how_much_of_it_is_done() -> None:
+    remember(*(f"Text {n}." for n in range(3)), scope=Scope("acme", "ada"))
+    state = make_memory(Scope("acme", "ada")).start_erasure()
+    given: dict[str, Any] = {"using": "default", "tenant": "acme", "run_id": state.id}
+    erasure.resume_erasure(**given)
+    run = Run.objects.get(id=state.id)
+    assert runs.done_and_total(run) == (3, 3)
