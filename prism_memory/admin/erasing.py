@@ -79,8 +79,7 @@ def erase_view(
     form = EraseForm(request.POST or None, _name(row))
     if request.method == "POST" and form.is_valid():
         return _erase(request, row, form.cleaned_data["reason"])
-    seen = erasure.foresee(using=using(), **_target(row))
-    context = page.row_context(request, row) | {"form": form, "effect": _effect(seen)}
+    context = page.row_context(request, row) | {"form": form, "effect": effect_of(row)}
     return page.answer(request, "admin/prism_memory/erase.html", context)
 
 
@@ -94,6 +93,11 @@ def _name(row: Scope | Source) -> str:
     if isinstance(row, Source):
         return row.key
     return str(row.thread or row.agent or row.owner or row.tenant)
+
+
+def effect_of(row: Scope | Source) -> list[object]:
+    """Return in words what goes with a scope or a source, and what is kept."""
+    return _effect(erasure.foresee(using=using(), **_target(row)))
 
 
 def _effect(seen: Foreseen) -> list[object]:

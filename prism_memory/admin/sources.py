@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -16,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from prism_memory.admin import links
 from prism_memory.admin.badges import Tone, badge, moment, number
 from prism_memory.admin.characters import shown
+from prism_memory.admin.chunks import chunks_section
 from prism_memory.admin.erasing import erase_tools, erase_view
 from prism_memory.admin.filters import ExactNameField, FilterForm, choice
 from prism_memory.admin.holding import hold_tools, hold_view, holds_section
@@ -27,12 +29,14 @@ from prism_memory.admin.scopes import (
     records_of,
     scope_link,
 )
+from prism_memory.admin.source_deeds import DEEDS, deed_view, source_tools
 from prism_memory.admin.tenanted import TenantAdmin
 from prism_memory.admin.using import using
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.models import IngestionState, Source, SourceState
 from prism_memory.models.choices import TrustClass
+from prism_memory.types import SourceKind
 
 TONES: dict[str, Tone] = {
     IngestionState.PENDING: "quiet",
@@ -129,13 +133,32 @@ class SourcesAdmin(TenantAdmin):
 
     def row_tools(self, request: HttpRequest, row: Source) -> list[Tool]:
         records = Tool(_("Its records"), records_of(row.scope, source=row.id))
-        return [records, *hold_tools(request, row), *erase_tools(request, row)]
+        return [
+            records,
+            *source_tools(request, row),
+            *hold_tools(request, row),
+            *erase_tools(request, row),
+            Tool(_("Audit"), links.audit_of(row.tenant, f"source:{row.id}")),
+        ]
 
     def more_urls(self) -> list[URLPattern]:
         return [
             self.route("<path:object_id>/erase/", self.erase_view, "erase"),
             self.route("<path:object_id>/hold/", self.hold_view, "hold"),
+            *(
+                self.route(
+                    f"<path:object_id>/{name}/", partial(self.deed_view, name), name
+                )
+                for name in DEEDS
+            ),
         ]
+
+    def deed_view(
+        self, name: str, request: HttpRequest, object_id: str
+    ) -> HttpResponse:
+        """Say what follows, ask why, then retire, bring back or delete."""
+        row = self.object_or_404(request, object_id)
+        return deed_view(self, request, row, name)
 
     def hold_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask what for and why, then hold a source with its records."""
@@ -149,6 +172,7 @@ class SourcesAdmin(TenantAdmin):
         counted = count_records(row.tenant, [row.id], MOST_COUNTED_ALONE)[row.id]
         what = [
             (_("Key"), shown(row.key)),
+            (_("Kind"), badge(row.get_kind_display())),
             (_("Address"), shown(row.uri)),
             (_("Scope"), scope_link(row.scope)),
             (_("Trust"), badge(row.get_trust_display())),
@@ -162,10 +186,12 @@ class SourcesAdmin(TenantAdmin):
             (_("SHA-256"), links.code(bytes(row.sha256).hex()) if row.sha256 else ""),
             (_("Error"), shown(row.error)),
             (_("First seen"), moment(row.created_at)),
+            *_of_document(row),
         ]
         return [
             Section(_("Source"), what),
             Section(_("Ingestion"), ingestion),
+            *chunks_section(request, row),
             *holds_section(request, row),
         ]
 
@@ -175,3 +201,18 @@ def state_badges(row: Source) -> object:
     if row.state == SourceState.RETIRED:
         return badge(_("retired"), "quiet")
     return badge(row.get_ingestion_display(), TONES[row.ingestion])
+
+
+def _of_document(row: Source) -> list[tuple[object, object]]:
+    """Return what only a document has: how it was cut, and when it changed."""
+    if row.kind != SourceKind.DOCUMENT:
+        return []
+    return [
+        (_("Chunks in force"), number(row.chunks)),
+        (_("Cut by"), shown(row.chunker)),
+        (_("Language"), shown(row.language)),
+        (_("Title"), shown(str(row.metadata.get("title", "")))),
+        (_("File"), shown(str(row.metadata.get("file", "")))),
+        (_("Last changed"), moment(row.ingested_at)),
+        (_("Retired"), moment(row.retired_at)),
+    ]

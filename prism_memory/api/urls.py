@@ -73,6 +73,14 @@ from prism_memory.api.runs.views import (
     TenantRunsView,
 )
 from prism_memory.api.shares.views import SharesView
+from prism_memory.api.sources.views import (
+    RestoreSourceView,
+    RetireSourceView,
+    SourceChunksView,
+    SourceStatusView,
+    SourcesView,
+    SourceView,
+)
 from prism_memory.api.tombstones.views import TombstonesView
 
 app_name = "prism_memory_api"
@@ -151,6 +159,13 @@ urlpatterns = [
     path("holds/<str:hold_id>", HoldView.as_view(), name="hold"),
     path("tombstones", TombstonesView.as_view(), name="tombstones"),
     path("shares", SharesView.as_view(), name="shares"),
+    path("sources", SourcesView.as_view(), name="sources"),
+    # A key is any text, slashes too, so it stands in the query.
+    path("source", SourceView.as_view(), name="source"),
+    path("source/status", SourceStatusView.as_view(), name="source-status"),
+    path("source/chunks", SourceChunksView.as_view(), name="source-chunks"),
+    path("source/retire", RetireSourceView.as_view(), name="source-retire"),
+    path("source/restore", RestoreSourceView.as_view(), name="source-restore"),
     path("generations", GenerationsView.as_view(), name="generations"),
     path("retention/policies", PoliciesView.as_view(), name="retention-policies"),
     path(

@@ -76,6 +76,7 @@ def test_every_operation_is_described(path: str, operation: dict[str, Any]) -> N
     names_others = path in {"/memories", "/shares", "/exports", "/holds"}
     names_others |= path in {"/facts", "/facts/remember"}
     names_others |= path in {"/retention/preview", "/retention/runs"}
+    names_others |= path.startswith("/source")
     assert ("_id}" in path) == ("404" in answers) or names_others
 
 
@@ -164,6 +165,9 @@ def test_the_document_is_served_for_where_it_is_mounted() -> None:
         "/holds/{hold_id}",
         "/tombstones",
         "/generations",
+        "/sources",
+        "/source",
+        *(f"/source/{verb}" for verb in ("status", "chunks", "retire", "restore")),
         "/shares",
         "/retention/policies",
         "/retention/policies/{policy_id}",

@@ -103,6 +103,15 @@ ROWS = {
     ("reviews", "GET"): Row(Permission.GOVERN),
     # No review has a memory's id; see test_reviews.py.
     ("review-decide", "POST"): Row(Permission.GOVERN, 404, {"decision": "accept"}),
+    # The memory stands in no source; see test_sources.py.
+    ("sources", "GET"): Row(Permission.READ),
+    ("source", "GET"): Row(Permission.READ, 404, query="?key=a%2Fb"),
+    ("source", "PUT"): Row(Permission.WRITE, 200, {"text": "Tea"}, query="?key=a%2Fb"),
+    ("source", "DELETE"): Row(Permission.GOVERN, query="?key=a%2Fb"),
+    ("source-status", "GET"): Row(Permission.READ, 404, query="?key=a%2Fb"),
+    ("source-chunks", "GET"): Row(Permission.READ, 404, query="?key=a%2Fb"),
+    ("source-retire", "POST"): Row(Permission.GOVERN, 404, query="?key=a%2Fb"),
+    ("source-restore", "POST"): Row(Permission.GOVERN, 404, query="?key=a%2Fb"),
     ("generations", "GET"): Row(Permission.GOVERN),
     ("generations", "PUT"): Row(Permission.GOVERN, 200, {"generation": None}),
     ("shares", "GET"): Row(Permission.READ),

@@ -24,6 +24,7 @@ THROUGH_THE_RULE: Final = {
     "access.get_visible",
     "access.visible",
     "access.visible_in",
+    "admin.content.headings",
     "admin.content.previews",
     "admin.content.visible_content",
     "admin.entities._mentions",
@@ -73,6 +74,9 @@ AROUND_THE_RULE: Final = {
     "admin.readonly.ReadOnlyAdmin.get_queryset": "No rows at all.",
     "admin.readonly.ReadOnlyAdmin.rows": "A governor's list: states and keys of"
     " withheld rows too, whose words ``loaded`` leaves out.",
+    "admin.chunks.chunks_section": "States and places of a document's chunks for a"
+    " governor; ``previews`` and ``headings`` ask the rule for their words.",
+    "admin.source_deeds._in_force": "Counts for a governor what a deed would do.",
     "admin.chosen.chosen_view": "Ids that a governor chose in a scope's list.",
     "admin.holding._records": "Counts for a governor what a hold would keep.",
     "admin.refs.row_of": "The source or scope that a hold is on; no records.",
@@ -104,7 +108,6 @@ AROUND_THE_RULE: Final = {
     "lifecycle.quarantine.set_gate": "As consent._write.",
     "lifecycle.generations._counted": "Counts each generation; shows no row.",
     "lifecycle.governed._rows": "A verb takes one row of exactly its own scope.",
-    "lifecycle.governed.any_held": "Whether a hold keeps such rows.",
     "models.base.TenantModel.delete": "One row by its own key, whatever the table.",
     "models.base.TenantModel.refresh_from_db": "As delete.",
 }

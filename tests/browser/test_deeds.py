@@ -11,10 +11,13 @@ from prism_memory.models import (
     Record,
     RetentionPolicy,
     ShareGrant,
+    Source,
 )
+from prism_memory.types import Origin, Trust
 from tests.browser.conftest import OpenPage
 from tests.browser.looking import check
-from tests.browser.rows import TENANT, World
+from tests.browser.rows import HOSTILE, TENANT, World
+from tests.factories import make_memory
 
 
 def told(page: Page, words: str) -> None:
@@ -124,3 +127,26 @@ def test_all_of_it_works_without_scripts(open_page: OpenPage, world: World) -> N
     page.get_by_label("Reason").fill("asked")
     page.locator("#content-main form input[type=submit]").first.click()
     assert not Record.objects.filter(id=world.plain.id).exists()
+
+
+def test_a_document_is_looked_at_and_retired(open_page: OpenPage, world: World) -> None:
+    text = f"# Tea\n\nTea is green.\n\n# {HOSTILE}\n\n{HOSTILE}\n"
+    text += "".join(f"# Part {n}\n\nword\n\n" for n in range(60))
+    memory = make_memory(origin=Origin(Trust.DOCUMENT, "docs"))
+    memory.sources.ingest("hand/book.md", text, metadata={"title": HOSTILE})
+    source = Source.objects.get(tenant=TENANT, key="hand/book.md")
+    page = open_page(links.row_page(source))
+    expect(page.get_by_role("link", name="hand/book.md#0001")).to_be_visible()
+    check(page, "document")
+    page.get_by_role("link", name="After", exact=True).click()
+    expect(page.get_by_role("link", name="hand/book.md#0051")).to_be_visible()
+    for name in ("restore", "delete", "retire"):
+        page.goto(links.row_page(source, name))
+        check(page, f"source-{name}")
+    page.get_by_label("Reason").fill("outdated")
+    press(page, "Retire")
+    told(page, "62 records left search.")
+    tool(page, "Bring back")
+    page.get_by_label("Reason").fill("needed again")
+    press(page, "Bring back")
+    told(page, "62 records are back.")

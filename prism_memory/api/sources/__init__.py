@@ -1,0 +1,1 @@
+"""Documents and streams: ``/sources``, and one of them by its key: ``/source``."""
