@@ -376,6 +376,35 @@ def denied_sources(
     }
 
 
+def restricting(
+    *, using: str, tenant: str, ids: Collection[uuid.UUID]
+) -> list[tuple[uuid.UUID, uuid.UUID]]:
+    """Return the restricted sources that records draw upon, however far. One query.
+
+    Pairs of a record's id and a source's; also of one that is gone.
+    """
+    parts = {
+        "drawn": sql.SQL(named("access")["drawn"]),
+        "restricts": restricts(),
+    }
+    given = {"tenant": tenant, "record_ids": list(ids)}
+    rows = queries.fetch(using, composed("access", "restricting", **parts), given)
+    return [(row["record_id"], row["source_id"]) for row in rows]
+
+
+def closed() -> sql.SQL:
+    """Return whether a row called ``record`` draws upon what is closed, as SQL.
+
+    To who may read what ``granted_to`` says; what is not restricted is open to all.
+    """
+    parts = {
+        "restricts": restricts(),
+        "undrawn_beyond_grants": _undrawn("closed_to_reader"),
+    }
+    text = sql.SQL(named("access")["closed_at_all"]).format(**parts)
+    return sql.SQL(text.as_string(None))
+
+
 def readable(*, reader: Reader) -> sql.SQL:
     """Return whether a reader may know of a row called ``source``, as SQL.
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 from psycopg import sql
 
 from prism_memory.acceptance import judge
-from prism_memory.access import held
+from prism_memory.access import held, restricting
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import LimitExceeded
@@ -185,11 +185,13 @@ def unlink(
     """Take evidence from facts that keep other, and judge those anew (B329).
 
     Their rows are locked. Deleting evidence never promotes a fact: else who deletes
-    could make a claim that was only proposed one that is relied on. Five queries at
-    most, and one for each scope of proposals; none without links.
+    could make a claim that was only proposed one that is relied on. Nor does it open
+    one that draws upon a restricted document. Seven queries at most, and one for each
+    scope of proposals; none without links.
     """
     if not links:
         return Unlinked()
+    _keep_restricted(using, tenant, links)
     given = {
         "tenant": tenant,
         "fact_ids": [fact_id for fact_id, _ in links],
@@ -206,6 +208,22 @@ def unlink(
     facts = sorted({fact_id for fact_id, _ in links})
     _show_again(using, tenant, facts, at)
     return Unlinked(rows, _judge_anew(using, tenant, facts, actor, at))
+
+
+def _keep_restricted(using: str, tenant: str, links: Sequence[Link]) -> None:
+    """Note what restricted documents facts draw upon through what they lose."""
+    lost = {record_id for _, record_id in links}
+    sources: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
+    for record_id, source_id in restricting(using=using, tenant=tenant, ids=lost):
+        sources[record_id].append(source_id)
+    found = sorted({(fact, one) for fact, record in links for one in sources[record]})
+    if found:
+        given = {
+            "tenant": tenant,
+            "fact_ids": [fact_id for fact_id, _ in found],
+            "source_ids": [source_id for _, source_id in found],
+        }
+        queries.execute(using, named("evidence")["keep_restricted"], given)
 
 
 def _show_again(
