@@ -405,6 +405,14 @@ def closed() -> sql.SQL:
     return sql.SQL(text.as_string(None))
 
 
+def accessible(*, reader: Reader) -> sql.SQL:
+    """Return whether a reader may read what a row called ``record`` draws upon, as SQL.
+
+    A part of the rule: for what tells that something was, and nothing of what it said.
+    """
+    return _accessible(reader.documents())
+
+
 def readable(*, reader: Reader) -> sql.SQL:
     """Return whether a reader may know of a row called ``source``, as SQL.
 
