@@ -175,9 +175,11 @@ class Writing(Part):
         """Do as ``set_source_access``, for asynchronous code."""
         await sync_to_async(self.set_source_access)(grants, reason=reason)
 
-    async def asource_access(self, key: str) -> tuple[AccessGrant, ...] | None:
+    async def asource_access(
+        self, key: str, *, by: Grant | None = None
+    ) -> tuple[AccessGrant, ...] | None:
         """Do as ``source_access``, for asynchronous code."""
-        return await sync_to_async(self.source_access)(key)
+        return await sync_to_async(self.source_access)(key, by=by)
 
     async def aset_current_generation(
         self, generation: int | None, *, reason: str = ""
