@@ -15,7 +15,7 @@ DONE: Final = {
     "export": "scopes",
     "retention": "scopes",
     "decay": "scopes",
-    "erase": "records",
+    "erase": "prism_memory_record",
     "sign": "signed",
 }
 """Which of a kind's counts says how much is done, where none is called so."""

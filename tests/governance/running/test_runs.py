@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from prism_memory import runs, signals
 from prism_memory.errors import Conflict, Invalid, NotVisible, ScopeDenied
+from prism_memory.governance import erasure
 from prism_memory.memory.runs import Runs
 from prism_memory.models import AuditEvent, Embedding, Run
 from prism_memory.models.choices import RunState
@@ -278,3 +279,12 @@ def test_every_verb_names_the_tenant_and_has_its_twin() -> None:
         with tenant_in_every_statement("acme") as seen:
             call(make_memory(ACME).runs)
         assert seen.on_tenants(), name
+
+
+def test_an_erasure_says_how_much_of_it_is_done() -> None:
+    remember(*(f"Text {n}." for n in range(3)), scope=Scope("acme", "ada"))
+    state = make_memory(Scope("acme", "ada")).start_erasure()
+    given: dict[str, Any] = {"using": "default", "tenant": "acme", "run_id": state.id}
+    erasure.resume_erasure(**given)
+    run = Run.objects.get(id=state.id)
+    assert runs.done_and_total(run) == (3, 3)
