@@ -376,20 +376,9 @@ def denied_sources(
     }
 
 
-def restricting(
-    *, using: str, tenant: str, ids: Collection[uuid.UUID]
-) -> list[tuple[uuid.UUID, uuid.UUID]]:
-    """Return the restricted sources that records draw upon, however far. One query.
-
-    Pairs of a record's id and a source's; also of one that is gone.
-    """
-    parts = {
-        "drawn": sql.SQL(named("access")["drawn"]),
-        "restricts": restricts(),
-    }
-    given = {"tenant": tenant, "record_ids": list(ids)}
-    rows = queries.fetch(using, composed("access", "restricting", **parts), given)
-    return [(row["record_id"], row["source_id"]) for row in rows]
+def drawn() -> sql.SQL:
+    """Return the sources that a row called ``record`` draws upon, as a WITH of SQL."""
+    return sql.SQL(named("access")["drawn"])
 
 
 def closed() -> sql.SQL:

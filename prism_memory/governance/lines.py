@@ -9,9 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from prism_memory.access import Reader, restricting, visible
+from prism_memory.access import Reader, visible
 from prism_memory.governance.fact_lines import Told, facts_told
 from prism_memory.governance.moments import moment
+from prism_memory.lifecycle.restricting import restricting
 from prism_memory.models import LineageEdge, Record
 from prism_memory.redaction import Redaction
 from prism_memory.types import (

@@ -17,11 +17,12 @@ from typing import Any, Final
 from psycopg import sql
 
 from prism_memory.acceptance import judge
-from prism_memory.access import held, restricting
+from prism_memory.access import held
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.reach import Reach, reach
+from prism_memory.lifecycle.restricting import keep_through
 from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.standing import bereft, standing
 from prism_memory.lifecycle.tombstones import (
@@ -191,7 +192,7 @@ def unlink(
     """
     if not links:
         return Unlinked()
-    _keep_restricted(using, tenant, links)
+    keep_through(using=using, tenant=tenant, links=links)
     given = {
         "tenant": tenant,
         "fact_ids": [fact_id for fact_id, _ in links],
@@ -208,22 +209,6 @@ def unlink(
     facts = sorted({fact_id for fact_id, _ in links})
     _show_again(using, tenant, facts, at)
     return Unlinked(rows, _judge_anew(using, tenant, facts, actor, at))
-
-
-def _keep_restricted(using: str, tenant: str, links: Sequence[Link]) -> None:
-    """Note what restricted documents facts draw upon through what they lose."""
-    lost = {record_id for _, record_id in links}
-    sources: dict[uuid.UUID, list[uuid.UUID]] = defaultdict(list)
-    for record_id, source_id in restricting(using=using, tenant=tenant, ids=lost):
-        sources[record_id].append(source_id)
-    found = sorted({(fact, one) for fact, record in links for one in sources[record]})
-    if found:
-        given = {
-            "tenant": tenant,
-            "fact_ids": [fact_id for fact_id, _ in found],
-            "source_ids": [source_id for _, source_id in found],
-        }
-        queries.execute(using, named("evidence")["keep_restricted"], given)
 
 
 def _show_again(

@@ -21,6 +21,7 @@ from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.lineage import find_shared, write_edges
 from prism_memory.lifecycle.remember import remember
 from prism_memory.lifecycle.removal import lock_records
+from prism_memory.lifecycle.restricting import keep_restricted
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import Actor, Derived, Restored, Scope, record_ref
 
@@ -104,13 +105,7 @@ def close_restored(
         given = {"tenant": scope.tenant, "scope_id": scope.id, "keys": keys}
         queries.execute(using, named("restore")["restrict"], given)
     drawn = [(i, one) for i, row in rows.items() for one in _entry(row).restricted_to]
-    if drawn:
-        given = {
-            "tenant": scope.tenant,
-            "fact_ids": [record_id for record_id, _ in drawn],
-            "source_ids": [source_id for _, source_id in drawn],
-        }
-        queries.execute(using, named("evidence")["keep_restricted"], given)
+    keep_restricted(using=using, tenant=scope.tenant, drawing=drawn)
 
 
 def _restricted(rows: Iterable[Row]) -> set[str]:

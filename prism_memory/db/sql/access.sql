@@ -185,25 +185,6 @@ SELECT DISTINCT upon.source_id AS id, {granted_once} AS granted_once
  WHERE upon.source_id IS NOT NULL
    AND (source.id IS NULL OR (source.restricted AND NOT {granted}))
 
--- name: restricting
--- The restricted sources that each of some records draws upon, and those that are gone.
-SELECT DISTINCT record.id AS record_id, upon.source_id
-  FROM unnest(%(record_ids)s::uuid[]) AS given(id)
- CROSS JOIN LATERAL (
-       SELECT record.id, record.source_id
-         FROM prism_memory_record AS record
-        WHERE record.tenant = %(tenant)s::text AND record.id = given.id
-       OFFSET 0) AS record
- CROSS JOIN LATERAL ({drawn} SELECT drawn.source_id FROM drawn OFFSET 0) AS upon
- WHERE upon.source_id IS NOT NULL
-   AND {restricts}
-   AND (NOT EXISTS (
-         SELECT FROM prism_memory_source AS source
-          WHERE source.tenant = %(tenant)s::text AND source.id = upon.source_id
-            AND NOT source.restricted
-         OFFSET 0)) IS TRUE
- ORDER BY record.id, upon.source_id
-
 -- name: drawn
 -- The sources that the row called "record" draws upon: its own, those of what it was
 -- derived from, however far, and those whose words it outlived. UNION ends where a circle

@@ -29,14 +29,6 @@ DELETE FROM prism_memory_evidence AS evidence
  WHERE evidence.tenant = %(tenant)s::text
    AND evidence.fact_id = given.fact_id AND evidence.record_id = given.record_id;
 
--- name: keep_restricted
--- What is read by those alone who may read a document stays so without its words.
-INSERT INTO prism_memory_lineageedge AS edge (tenant, record_id, source_ref, position)
-SELECT %(tenant)s::text, given.fact_id, 'source:' || given.source_id::text, 0
-  FROM unnest(%(fact_ids)s::uuid[], %(source_ids)s::uuid[])
-       AS given(fact_id, source_id)
-ON CONFLICT (tenant, record_id, source_ref) DO NOTHING;
-
 -- name: unlink_lineage
 DELETE FROM prism_memory_lineageedge AS edge
  USING unnest(%(fact_ids)s::uuid[], %(record_ids)s::uuid[]) AS given(fact_id, record_id)
