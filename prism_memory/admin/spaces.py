@@ -37,6 +37,7 @@ TONES: dict[str, Tone] = {
     SpaceState.BUILDING: "warn",
     SpaceState.ACTIVE: "good",
     SpaceState.RETIRED: "quiet",
+    SpaceState.DROPPING: "warn",
 }
 
 

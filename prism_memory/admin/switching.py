@@ -109,7 +109,7 @@ DEEDS: Final = (
             ),
             danger=True,
         ),
-        frozenset({SpaceState.BUILDING, SpaceState.RETIRED}),
+        frozenset(SpaceState) - {SpaceState.ACTIVE},
         "prism_memory.delete_embeddingspace",
         _("The space is dropped."),
         _drop,

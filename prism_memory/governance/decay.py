@@ -144,7 +144,8 @@ def decay(
         run = runs.begin(
             using=using, tenant=tenant, kind=KIND, target=TARGET, actor=actor, at=at
         )
-        ended = fade_scopes(Pass(using, run, actor, rules, at, end))
+        with runs.failing(run, using=using):
+            ended = fade_scopes(Pass(using, run, actor, rules, at, end))
     except Conflict:  # another process began it, or took it up
         return Decayed(tenant, "elsewhere")
     return Decayed(tenant, ended, dict(run.counts))

@@ -53,7 +53,7 @@ def resume_decay(
     at = timezone.now()
     given: dict[str, Any] = {"using": using, "tenant": tenant, "run_id": run_id}
     try:
-        run = runs.take_up(**given, at=at, ticket=ticket, unless_held=True)
+        run = runs.take_up(**given, kind=KIND, at=at, ticket=ticket, unless_held=True)
     except NotVisible:
         return None
     end = None if max_seconds is None else time.monotonic() + max_seconds

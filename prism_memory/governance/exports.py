@@ -120,7 +120,8 @@ def carry_on(
         Conflict: Another process took it up, or it was cancelled.
         Misconfigured: The storage failed; the run can go on later.
     """
-    run = runs.take_up(using=using, tenant=tenant, run_id=run_id, at=now())
+    given: dict[str, Any] = {"using": using, "tenant": tenant, "run_id": run_id}
+    run = runs.take_up(**given, kind=KIND, at=now())
     exporting = Exporting(
         using=using, run=run, redaction=redaction or Redaction.configured(), now=now
     )
@@ -155,7 +156,9 @@ def resume_export(
     """
     given: dict[str, Any] = {"using": using, "tenant": tenant, "run_id": run_id}
     try:
-        run = runs.take_up(**given, at=timezone.now(), ticket=ticket, unless_held=True)
+        run = runs.take_up(
+            **given, kind=KIND, at=timezone.now(), ticket=ticket, unless_held=True
+        )
     except NotVisible:
         return None
     end = None if max_seconds is None else time.monotonic() + max_seconds

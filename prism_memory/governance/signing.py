@@ -95,9 +95,10 @@ def sign_records(
     done.after = uuid.UUID(run.cursor.get("after", str(NIL)))
     done.signed, done.rotated = (run.counts.get(n, 0) for n in ("signed", "rotated"))
     step = partial(_step, using, tenant, keys, run, done)
-    while step(rotate=rotate, unsigned=again or not rotate, batch=batch, at=now()):
-        pass
-    _finish(using, run, done, actor, now(), reason)
+    with runs.failing(run, using=using):
+        while step(rotate=rotate, unsigned=again or not rotate, batch=batch, at=now()):
+            pass
+        _finish(using, run, done, actor, now(), reason)
     tell_again(using=using, tenant=tenant, actor=actor, at=now())
     return done
 

@@ -22,7 +22,14 @@ from prism_memory.indexing.drop_space import drop_space
 from prism_memory.indexing.enqueue import enqueue_missing, requeue_stale
 from prism_memory.indexing.examine import examine
 from prism_memory.indexing.fill import Filled, FilledPage, fill, fill_page
-from prism_memory.indexing.filling import is_to_fill, resume_fill, start_fill
+from prism_memory.indexing.filling import (
+    AFTERMATH,
+    is_to_catch_up,
+    is_to_fill,
+    resume_fill,
+    start_fill,
+    switched_lately,
+)
 from prism_memory.indexing.following import follow_embedders
 from prism_memory.indexing.hnsw import (
     EF_CONSTRUCTION,
@@ -66,11 +73,12 @@ from prism_memory.indexing.spaces import (
     note_situate,
     space_of,
 )
-from prism_memory.indexing.switch import behind, reopen_space, switch_space
+from prism_memory.indexing.switch import behind, reopen_space, stale, switch_space
 from prism_memory.indexing.tenants import is_waiting, random_tenant, tenants, waiting
 from prism_memory.runs import back_off_seconds
 
 __all__ = [
+    "AFTERMATH",
     "EF_CONSTRUCTION",
     "Agreement",
     "Calibration",
@@ -119,6 +127,7 @@ __all__ = [
     "index_name",
     "index_state",
     "is_situated_otherwise",
+    "is_to_catch_up",
     "is_to_fill",
     "is_waiting",
     "known_space",
@@ -138,9 +147,11 @@ __all__ = [
     "resume_rebuild",
     "retry_failed",
     "space_of",
+    "stale",
     "start_fill",
     "start_rebuild",
     "switch_space",
+    "switched_lately",
     "table_sizes",
     "tell_removed",
     "tenants",

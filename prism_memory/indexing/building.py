@@ -84,8 +84,8 @@ def _standing(
             f" first (prism_memory_index drop --space {building.id})."
         )
         raise Conflict(message, field="to")
-    retired = (row for row in reversed(rows) if row.identity == identity)
-    return building or next(retired, None)
+    retired = (row for row in reversed(rows) if row.state == SpaceState.RETIRED)
+    return building or next((r for r in retired if r.identity == identity), None)
 
 
 def _make(using: str, alias: str, backend: str, identity: EmbedderIdentity) -> None:

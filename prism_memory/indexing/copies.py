@@ -240,13 +240,34 @@ def _store(copies: Copies, claimed: Sequence[_Claimed]) -> int:
         Stored(row["record_id"], row["scope_id"], json.loads(row["vector"]))
         for row in copies.run("vectors_of_copies", record_ids=ids)
     ]
-    if rows:
-        copies.index.upsert(Place(copies.tenant, copies.space_id), rows)
     there = {row.record_id for row in rows}
-    _settle(copies, [x for x in claimed if x.record_id in there], state="held")
     # What has no vector at the moment is gone until it has one.
     _settle(copies, [x for x in claimed if x.record_id not in there], state="gone")
+    if rows:
+        _upsert(copies, [x for x in claimed if x.record_id in there], rows)
     return len(rows)
+
+
+def _upsert(
+    copies: Copies, claimed: Sequence[_Claimed], rows: Sequence[Stored]
+) -> None:
+    """Tell the index; what it was told under a claim that was lost is told again.
+
+    It may have landed after what others told the index meanwhile: it is deleted where
+    nothing stands behind it any more.
+    """
+    told = False
+    try:
+        copies.index.upsert(Place(copies.tenant, copies.space_id), rows)
+        told = True
+    finally:
+        kept = _settle(copies, claimed, state="held", told=told)
+        if lost := [row for row in rows if row.record_id not in kept]:
+            copies.change(
+                "doubt_stored",
+                record_ids=[row.record_id for row in lost],
+                scope_ids=[row.scope_id for row in lost],
+            )
 
 
 def _remove(copies: Copies, claimed: Sequence[_Claimed]) -> int:
@@ -254,15 +275,20 @@ def _remove(copies: Copies, claimed: Sequence[_Claimed]) -> int:
     for space_id, some in groupby(ordered, key=lambda one: one.space_id):
         ids = [one.record_id for one in some]
         copies.index.delete(Place(copies.tenant, space_id), ids)
-    return copies.change("clear_copies", **_listed(claimed))
+    cleared = copies.change("clear_copies", **_listed(claimed))
+    if cleared < len(claimed):
+        copies.change("doubt_removed", **_listed(claimed))
+    return cleared
 
 
 def _settle(
     copies: Copies, claimed: Sequence[_Claimed], *, state: str = "", told: bool = True
-) -> None:
-    if claimed:
-        given = {**_listed(claimed), "state": state, "told": told}
-        copies.change("settle_copies", **given)
+) -> set[uuid.UUID]:
+    """Give copies back, told or not; return those whose claim was not lost."""
+    if not claimed:
+        return set()
+    given = {**_listed(claimed), "state": state, "told": told}
+    return {row["record_id"] for row in copies.run("settle_copies", **given)}
 
 
 def _listed(claimed: Iterable[_Claimed]) -> dict[str, object]:

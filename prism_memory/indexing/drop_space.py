@@ -32,11 +32,11 @@ def drop_space(
 ) -> int:
     """Drop a retired space, or one being built; return how many rows of it went.
 
-    A transaction a batch: who is stopped does it again. No record loses anything but
-    this vector.
+    A transaction a batch: who is stopped does it again. From the first on nobody writes
+    to it, and nobody can switch back to it. No record loses anything but this vector.
 
     Raises:
-        NotVisible: There is no such space.
+        NotVisible: There is no such space, or no more.
         Conflict: It is the active one; its index is being built; or somebody writes to
             it in this moment.
         Unsupported: Inside a transaction.
@@ -50,7 +50,8 @@ def drop_space(
     try:
         with transaction.atomic(using=using):
             given = {"space_id": space_id}
-            queries.execute(using, named("indexing")["delete_space"], given)
+            if not queries.execute(using, named("indexing")["delete_space"], given):
+                raise NotVisible  # another process dropped it
             audit.record(
                 using=using,
                 tenant="",
@@ -67,7 +68,7 @@ def drop_space(
 
 
 def _stopped(using: str, space_id: int, at: dt.datetime) -> EmbeddingSpace:
-    """Retire the space, so that nobody writes to it any more."""
+    """Have nobody write to the space any more, nor build or switch back to it."""
     with transaction.atomic(using=using):
         rows = EmbeddingSpace.objects.using(using).select_for_update(no_key=True)
         row = rows.filter(id=space_id).first()
@@ -76,8 +77,8 @@ def _stopped(using: str, space_id: int, at: dt.datetime) -> EmbeddingSpace:
         if row.state == SpaceState.ACTIVE:
             message = f"The space {space_id} answers; switch to another one first."
             raise Conflict(message, field="space")
-        if row.state == SpaceState.BUILDING:
-            row.state, row.state_since = SpaceState.RETIRED, at
+        if row.state != SpaceState.DROPPING:
+            row.state, row.state_since = SpaceState.DROPPING, at
             row.save(using=using, update_fields=("state", "state_since"))
     return row
 

@@ -49,7 +49,7 @@ def examine(*, using: str, tenants: Collection[str]) -> Iterator[Finding]:
 def of_space(space: Space) -> Iterator[Finding]:
     """Yield what of a space is not as the settings say. No query."""
     where: dict[str, Any] = {"subject": f"space {space.id}", "space_id": space.id}
-    if space.state == SpaceState.RETIRED:
+    if space.state in (SpaceState.RETIRED, SpaceState.DROPPING):
         return
     try:
         embedder_of(space)

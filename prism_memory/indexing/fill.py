@@ -23,7 +23,7 @@ from django.utils import timezone
 from prism_memory import runs
 from prism_memory.db import queries
 from prism_memory.db.queries import named, vector_text
-from prism_memory.errors import Aborted, ProviderRejected, ProviderUnavailable
+from prism_memory.errors import ProviderRejected
 from prism_memory.indexing.claims import Queue, count_vectors
 from prism_memory.indexing.copies import want
 from prism_memory.indexing.drain import Embed, fitting
@@ -100,15 +100,16 @@ def fill(  # noqa: PLR0913 - keywords, three of them optional
         actor=actor,
         at=now(),
     )
-    return fill_run(
-        run,
-        queue=Queue(using, tenant, space),
-        embed=embed,
-        rows=rows,
-        now=now,
-        max_seconds=max_seconds,
-        progress=progress,
-    )
+    with runs.failing(run, using=using):
+        return fill_run(
+            run,
+            queue=Queue(using, tenant, space),
+            embed=embed,
+            rows=rows,
+            now=now,
+            max_seconds=max_seconds,
+            progress=progress,
+        )
 
 
 def fill_run(
@@ -121,21 +122,16 @@ def fill_run(
     max_seconds: float | None = None,
     progress: Callable[[Filled], None] | None = None,
 ) -> Filled:
-    """Work on a run that this process holds; see ``fill``."""
+    """Work on a run that this process holds, in ``runs.failing``; see ``fill``."""
     using, work = queue.using, _Work(queue, embed, rows, run, now)
     end = None if max_seconds is None else time.monotonic() + max_seconds
-    try:
-        while end is None or time.monotonic() < end:
-            last = work.page().last
-            if progress:
-                progress(work.so_far(done=last is None))
-            if last is None:
-                runs.finish(run, using=using, state=RunState.DONE, at=now())
-                return work.so_far(done=True)
-    except (ProviderUnavailable, Aborted) as error:
-        failed = RunState.FAILED
-        runs.finish(run, using=using, state=failed, at=now(), error=str(error))
-        raise
+    while end is None or time.monotonic() < end:
+        last = work.page().last
+        if progress:
+            progress(work.so_far(done=last is None))
+        if last is None:
+            runs.finish(run, using=using, state=RunState.DONE, at=now())
+            return work.so_far(done=True)
     return work.so_far(done=False)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import uuid
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from prism_memory import backends, runs
@@ -18,8 +19,12 @@ from prism_memory.indexing.claims import Queue
 from prism_memory.indexing.fill import KIND, fill_run
 from prism_memory.indexing.spaces import Space, embedder_of, space_of
 from prism_memory.indexing.switch import behind
-from prism_memory.models import EmbeddingSpace, Run, RunState
+from prism_memory.models import EmbeddingSpace, Run, RunState, SpaceState
 from prism_memory.types import Actor
+
+AFTERMATH: Final = dt.timedelta(minutes=5)
+LOOKED_OVER: Final = dt.timedelta(days=1)
+"""How long after a switch the new space is looked over once more, at the latest."""
 
 
 @for_tenant
@@ -65,7 +70,9 @@ def resume_fill(
     """
     given: dict[str, Any] = {"using": using, "tenant": tenant, "run_id": run_id}
     try:
-        run = runs.take_up(**given, at=timezone.now(), ticket=ticket, unless_held=True)
+        run = runs.take_up(
+            **given, kind=KIND, at=timezone.now(), ticket=ticket, unless_held=True
+        )
     except NotVisible:
         return None
     with runs.failing(run, using=using):
@@ -94,17 +101,40 @@ def is_to_fill(*, using: str, tenant: str, space: Space, other: Space) -> bool:
     if behind(using=using, tenant=tenant, space=space, other=other):
         return True
     row = EmbeddingSpace.objects.using(using).get(id=other.id)
-    return not (
-        Run.objects.using(using)
-        .filter(
-            tenant=tenant,
-            kind=KIND,
-            target=f"space:{other.id}",
-            state=RunState.DONE,
-            started_at__gte=row.state_since,
-        )
-        .exists()
+    return not _is_filled(using, tenant, other, row.state_since)
+
+
+@for_tenant
+def is_to_catch_up(
+    *, using: str, tenant: str, space: Space, since: dt.datetime
+) -> bool:
+    """Tell whether a space that was switched to is to be filled once more. One query.
+
+    Args:
+        since: As ``switched_lately`` says.
+    """
+    return not _is_filled(using, tenant, space, since)
+
+
+def switched_lately(*, using: str, at: dt.datetime) -> list[tuple[Space, dt.datetime]]:
+    """Return spaces that were switched to within a day, and since when. One query.
+
+    Who was not waited for, or read as of long ago, may have written to the old one
+    alone: all that is found some minutes afterwards.
+    """
+    rows = EmbeddingSpace.objects.using(using).filter(
+        state=SpaceState.ACTIVE,
+        state_since__gt=F("created_at"),
+        state_since__gte=at - LOOKED_OVER,
+        state_since__lte=at - AFTERMATH,
     )
+    return [(space_of(row), row.state_since + AFTERMATH) for row in rows]
+
+
+def _is_filled(using: str, tenant: str, space: Space, since: dt.datetime) -> bool:
+    given = {"tenant": tenant, "kind": KIND, "target": f"space:{space.id}"}
+    done = Run.objects.using(using).filter(**given, state=RunState.DONE)
+    return done.filter(started_at__gte=since).exists()
 
 
 def _space_of(using: str, run: Run) -> Space:

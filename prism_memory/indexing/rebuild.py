@@ -21,12 +21,7 @@ from django.utils import timezone
 from prism_memory import runs
 from prism_memory.db import queries
 from prism_memory.db.queries import named, vector_text
-from prism_memory.errors import (
-    Aborted,
-    LimitExceeded,
-    ProviderRejected,
-    ProviderUnavailable,
-)
+from prism_memory.errors import LimitExceeded
 from prism_memory.indexing.claims import Queue
 from prism_memory.indexing.copies import want
 from prism_memory.indexing.drain import Embed, fitting
@@ -108,7 +103,7 @@ def rebuild_page(
     return page
 
 
-def rebuild(
+def rebuild(  # noqa: PLR0913 - keywords, three of them optional
     *,
     using: str,
     tenant: str,
@@ -118,6 +113,7 @@ def rebuild(
     actor: Actor,
     now: Callable[[], dt.datetime] = timezone.now,
     max_seconds: float | None = None,
+    anew: bool = False,
 ) -> Rebuilt:
     """Embed all of a tenant anew, as a run that goes on where the last one stopped.
 
@@ -125,6 +121,7 @@ def rebuild(
 
     Args:
         max_seconds: Begin no further page after that.
+        anew: From the first record on, wherever the last one stopped.
 
     Raises:
         Conflict: Another process is on it.
@@ -138,15 +135,17 @@ def rebuild(
         target=f"space:{space.id}",
         actor=actor,
         at=now(),
+        anew=anew,
     )
-    return rebuild_run(
-        run,
-        queue=Queue(using, tenant, space),
-        embed=embed,
-        rows=rows,
-        now=now,
-        max_seconds=max_seconds,
-    )
+    with runs.failing(run, using=using):
+        return rebuild_run(
+            run,
+            queue=Queue(using, tenant, space),
+            embed=embed,
+            rows=rows,
+            now=now,
+            max_seconds=max_seconds,
+        )
 
 
 def rebuild_run(
@@ -158,26 +157,21 @@ def rebuild_run(
     now: Callable[[], dt.datetime] = timezone.now,
     max_seconds: float | None = None,
 ) -> Rebuilt:
-    """Work on a run that this process holds; see ``rebuild``."""
+    """Work on a run that this process holds, in ``runs.failing``; see ``rebuild``."""
     using = queue.using
     end = None if max_seconds is None else time.monotonic() + max_seconds
-    try:
-        while end is None or time.monotonic() < end:
-            after = uuid.UUID(run.cursor.get("after", NIL.hex))
-            page = rebuild_page(
-                queue=queue,
-                embed=embed,
-                rows=rows,
-                after=after,
-                noted=partial(_advance, run, using, now),
-            )
-            if page.last is None:
-                runs.finish(run, using=using, state=RunState.DONE, at=now())
-                return Rebuilt(run.counts["rebuilt"], done=True)
-    except (ProviderUnavailable, ProviderRejected, Aborted) as error:
-        failed = RunState.FAILED
-        runs.finish(run, using=using, state=failed, at=now(), error=str(error))
-        raise
+    while end is None or time.monotonic() < end:
+        after = uuid.UUID(run.cursor.get("after", NIL.hex))
+        page = rebuild_page(
+            queue=queue,
+            embed=embed,
+            rows=rows,
+            after=after,
+            noted=partial(_advance, run, using, now),
+        )
+        if page.last is None:
+            runs.finish(run, using=using, state=RunState.DONE, at=now())
+            return Rebuilt(run.counts["rebuilt"], done=True)
     return Rebuilt(run.counts.get("rebuilt", 0), done=False)
 
 

@@ -68,7 +68,9 @@ def resume_rebuild(
     """
     given: dict[str, Any] = {"using": using, "tenant": tenant, "run_id": run_id}
     try:
-        run = runs.take_up(**given, at=timezone.now(), ticket=ticket, unless_held=True)
+        run = runs.take_up(
+            **given, kind=KIND, at=timezone.now(), ticket=ticket, unless_held=True
+        )
     except NotVisible:
         return None
     with runs.failing(run, using=using):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
@@ -16,12 +17,13 @@ from prism_memory.indexing.building import build_space, locked
 from prism_memory.indexing.hnsw import index_state
 from prism_memory.indexing.spaces import Space, embedder_of, forget_known, space_of
 from prism_memory.indexing.tenants import tenants
+from prism_memory.indexing.writers import wait_for_writers
 from prism_memory.models import EmbeddingSpace, SpaceState
 from prism_memory.types import Actor
 
 
 def behind(*, using: str, tenant: str, space: Space, other: Space) -> int:
-    """Return how many vectors one space has and another lacks. One query.
+    """Return how many vectors one space has or waits for and another lacks. One query.
 
     Args:
         space: What answers now.
@@ -54,18 +56,28 @@ def switch_space(
     The old one stays as it is until it is dropped. Afterwards the vectors of scopes are
     to be counted anew (``recount``).
 
+    First waits for those who write at this moment: they may have begun when the new one
+    was not there, and what they write would be looked for in vain. Nobody waits for it.
+
     Args:
-        anyway: Also where it lacks vectors that the active one has, or its index.
+        anyway: Also where it lacks vectors that the active one has, or its index; and
+            without that wait.
 
     Raises:
         Conflict: Nothing is being built, or it is not whole; the error says what lacks.
+            Or some who write do not end.
         EmbedderMismatch: Its embedder is not the one of its vectors any more.
     """
+    seen = EmbeddingSpace.objects.using(using).filter(alias=alias)
+    built = set(seen.filter(state=SpaceState.BUILDING).values_list("id", "state_since"))
+    if built and not anyway:
+        wait_for_writers(using=using)
     with transaction.atomic(using=using):
         by_state = {row.state: row for row in locked(using=using, alias=alias)}
         old, new = _two(by_state, alias)
         embedder_of(space_of(new))
         if not anyway:
+            _refuse_newer(new, built)
             refuse_lacking(using=using, space=space_of(old), other=space_of(new))
         for row, state in ((old, SpaceState.RETIRED), (new, SpaceState.ACTIVE)):
             given = {"space_id": row.id, "state": state, "at": at}
@@ -136,6 +148,14 @@ def refuse_lacking(
         raise Conflict(message, field="alias")
     if index and space.indexed and not index_state(using=using, space=other).valid:
         message = f"The space {other.id} ({other.identity}) has no index yet."
+        raise Conflict(message, field="alias")
+
+
+def _refuse_newer(
+    new: EmbeddingSpace, built: Collection[tuple[int, dt.datetime]]
+) -> None:
+    if (new.id, new.state_since) not in built:
+        message = f"The space {new.id} began to be built in this moment."
         raise Conflict(message, field="alias")
 
 

@@ -59,6 +59,23 @@ class Loading:
     run: Run
     loaded: Loaded
 
+    def all(
+        self,
+        found: Iterable[list[Incoming]],
+        progress: Callable[[Loaded], None] | None,
+    ) -> None:
+        """Store batch after batch; note how it ended, with the place of what failed."""
+        try:
+            for batch in found:
+                self.step(batch)
+                if progress:
+                    progress(self.loaded)
+        except PrismMemoryError as error:
+            place = f" at {error.place}" if isinstance(error, BadEntry) else ""
+            self.end(RunState.FAILED, f"{error.code}{place}")
+            raise
+        self.end(RunState.DONE)
+
     def step(self, batch: list[Incoming]) -> None:
         """Store a batch and how far that is, in one transaction."""
         try:
@@ -153,19 +170,8 @@ def load(
     known = run.cursor.get("entries", 0)
     changed = run.counts.get("changed", 0)
     loading = Loading(using, write, run, Loaded(known, changed, known))
-    try:
-        for batch in batches(islice(items, known, None), rows):
-            loading.step(batch)
-            if progress:
-                progress(loading.loaded)
-    except PrismMemoryError as error:
-        place = f" at {error.place}" if isinstance(error, BadEntry) else ""
-        loading.end(RunState.FAILED, f"{error.code}{place}")
-        raise
-    except KeyboardInterrupt:
-        loading.end(RunState.CANCELLED)
-        raise
-    loading.end(RunState.DONE)
+    with runs.failing(run, using=using):
+        loading.all(batches(islice(items, known, None), rows), progress)
     return loading.loaded
 
 

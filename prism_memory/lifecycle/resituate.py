@@ -56,6 +56,7 @@ def resituate(
     whole: bool = False,
     rows: int = PAGE_ROWS,
     max_seconds: float | None = None,
+    anew: bool = False,
 ) -> Resituated:
     """Give a tenant's records the index texts that the settings ask for.
 
@@ -66,28 +67,52 @@ def resituate(
     Args:
         whole: Write every row, so that PostgreSQL makes its full text anew.
         max_seconds: Begin no further page after that.
+        anew: From the first record on, wherever the last one stopped.
 
     Raises:
         Conflict: Another process is on it.
     """
     target = f"situate:{settings.SITUATE}{':whole' if whole else ''}"
     run = runs.begin(
-        using=using, tenant=tenant, kind=KIND, target=target, actor=actor, at=at
+        using=using,
+        tenant=tenant,
+        kind=KIND,
+        target=target,
+        actor=actor,
+        at=at,
+        anew=anew,
     )
+    work = _Work(using, run, rows, whole)
     began = time.monotonic()
-    while max_seconds is None or time.monotonic() - began < max_seconds:
-        now = at + dt.timedelta(seconds=time.monotonic() - began)
+    with runs.failing(run, using=using):
+        while max_seconds is None or time.monotonic() - began < max_seconds:
+            now = at + dt.timedelta(seconds=time.monotonic() - began)
+            if work.page(now) < rows:
+                runs.finish(run, using=using, state=RunState.DONE, at=now)
+                return _so_far(run, done=True)
+    return _so_far(run, done=False)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What is the same in all pages of one run."""
+
+    using: str
+    run: Run
+    rows: int
+    whole: bool
+
+    def page(self, at: dt.datetime) -> int:
+        """Do one page, and note in its transaction how far it is; return its rows."""
+        using, run = self.using, self.run
         with transaction.atomic(using=using):
             after = uuid.UUID(run.cursor.get("after", NIL.hex))
-            given = {"tenant": tenant, "after": after, "rows": rows}
+            given = {"tenant": run.tenant, "after": after, "rows": self.rows}
             page = queries.fetch(using, named("situate")["page"], given)
             ids = [row["id"] for row in page]
-            changed = _page(using, tenant, ids, whole=whole) if ids else 0
-            _advance(run, using, ids, changed, now)
-        if len(ids) < rows:
-            runs.finish(run, using=using, state=RunState.DONE, at=now)
-            return _so_far(run, done=True)
-    return _so_far(run, done=False)
+            changed = _page(using, run.tenant, ids, whole=self.whole) if ids else 0
+            _advance(run, using, ids, changed, at)
+        return len(ids)
 
 
 def _page(using: str, tenant: str, ids: Sequence[uuid.UUID], *, whole: bool) -> int:

@@ -39,7 +39,8 @@ class Beside:
         filled: Vectors of records that were there before.
         drained: Of those that were written meanwhile, or tried again.
         failed: Texts that the embedder refused for good.
-        behind: Vectors that the active space has and this one lacks.
+        behind: Vectors that the active space has and this one lacks, or has of texts
+            that changed.
         agreement: What both say to the same questions; None where nothing was asked.
         switched: It answers now.
     """
@@ -114,13 +115,19 @@ class Builder:
         one = partial(indexing.behind, using=self.using, space=active, other=self.space)
         return sum(one(tenant=name) for name in self.tenants)
 
+    def stale(self) -> int:
+        """Return how many of its vectors are of another text than there is now."""
+        one = partial(indexing.stale, using=self.using, space=self.space)
+        return sum(one(tenant=name) for name in self.tenants)
+
     def whole(self, active: indexing.Space) -> Beside:
-        """Embed until nothing is behind, or nothing more can be done."""
+        """Embed until nothing is behind or stale, or nothing more can be done."""
         done: list[tuple[int, int, int]] = []
         behind = 1
         while behind and len(done) < ROUNDS:
             done.append(self.embed())
-            behind = self.behind(active)
+            # A run that was cut goes on at its place: behind it, texts may be others.
+            behind = self.behind(active) + self.stale()
         filled, drained, failed = map(sum, zip(*done, strict=True))
         return Beside(self.space, filled, drained, failed, behind)
 
@@ -199,6 +206,8 @@ def compared(
 def switch(*, using: str, alias: str, now: bool, reason: str) -> indexing.Space:
     """Let what is being built answer, and count the vectors of each scope anew.
 
+    What it lacks nevertheless, or has of other texts, waits in its queue then.
+
     Raises:
         Conflict: It is not whole, and ``now`` was not said; or nothing is being built.
     """
@@ -212,6 +221,7 @@ def switch(*, using: str, alias: str, now: bool, reason: str) -> indexing.Space:
     )
     for tenant in indexing.tenants(using=using):
         indexing.recount(using=using, tenant=tenant, space=space)
+    queue_all(using=using, space=space)
     return space
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from prism_memory import indexing, runs
-from prism_memory.errors import PrismMemoryError
 from prism_memory.management.command import os_actor
-from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 
 
@@ -34,7 +32,7 @@ def build_index(
         actor=os_actor(),
         at=timezone.now(),
     )
-    try:
+    with runs.failing(run, using=using):
         state = indexing.create_index(
             using=using,
             space=space,
@@ -42,15 +40,5 @@ def build_index(
             ef_construction=ef_construction,
             memory_megabytes=memory_megabytes,
         )
-    except PrismMemoryError as error:
-        _finish(run, using, RunState.FAILED, error.code)
-        raise
-    except KeyboardInterrupt:
-        _finish(run, using, RunState.CANCELLED)
-        raise
-    _finish(run, using, RunState.DONE)
+        runs.finish(run, using=using, state=RunState.DONE, at=timezone.now())
     return state
-
-
-def _finish(run: Run, using: str, state: RunState, error: str = "") -> None:
-    runs.finish(run, using=using, state=state, error=error, at=timezone.now())

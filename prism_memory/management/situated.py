@@ -17,7 +17,7 @@ SEARCH = "prism_memory_record_search"
 
 
 def situate_anew(
-    *, using: str, tenants: Iterable[str], whole: bool = False
+    *, using: str, tenants: Iterable[str], whole: bool = False, anew: bool = False
 ) -> Resituated:
     """Give the records of these tenants the index texts that the settings ask for."""
     seen = changed = 0
@@ -28,6 +28,7 @@ def situate_anew(
             actor=os_actor(),
             at=timezone.now(),
             whole=whole,
+            anew=anew,
         )
         seen, changed = seen + done.seen, changed + done.changed
     return Resituated(seen, changed, done=True)
@@ -47,13 +48,18 @@ def follow_setting(*, using: str, tenants: Sequence[str], all_of_them: bool) -> 
     return done.changed
 
 
-def full_text_anew(*, using: str, tenants: Sequence[str]) -> Resituated:
+def full_text_anew(
+    *, using: str, tenants: Sequence[str], anew: bool = False
+) -> Resituated:
     """Make full text anew from what is stored, and its index, without blocking (B290).
+
+    Args:
+        anew: Of each tenant from the first record on, wherever an earlier one stopped.
 
     Raises:
         Unsupported: Inside a transaction.
     """
-    done = situate_anew(using=using, tenants=tenants, whole=True)
+    done = situate_anew(using=using, tenants=tenants, whole=True, anew=anew)
     lost = [one for one in of_catalogue(using, ()) if one.subject in declared()]
     for finding in lost:
         cure(using=using, finding=finding)

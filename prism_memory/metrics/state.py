@@ -157,7 +157,9 @@ def _age(row: dict[str, Any], name: str) -> float:
 
 def spaces(*, using: str) -> list[SpaceHealth]:
     """Return the spaces that are in use, and how their indexes are. Two queries."""
-    rows = EmbeddingSpace.objects.using(using).exclude(state=SpaceState.RETIRED)
+    rows = EmbeddingSpace.objects.using(using).filter(
+        state__in=(SpaceState.ACTIVE, SpaceState.BUILDING)
+    )
     found = list(rows.order_by("alias", "id"))
     names = {row.id: index_name(space_of(row)) for row in found}
     given = {"names": list(names.values())}

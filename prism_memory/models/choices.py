@@ -204,6 +204,7 @@ class SpaceState(models.TextChoices):
     BUILDING = "building"
     ACTIVE = "active"
     RETIRED = "retired"
+    DROPPING = "dropping"
 
 
 class CopyState(models.TextChoices):

@@ -41,14 +41,17 @@ def begin(
     Args:
         tenant: Whose work; empty for work of the whole installation.
         target: What is worked on; equal targets are the same work.
-        anew: Begin a new one, whatever there was.
+        anew: Begin a new one, whatever there was; one that did not end is cancelled.
 
     Raises:
         Conflict: Another process began the same work in this moment.
     """
     message = f"Another process began the same {kind} in this moment."
     with one_running(message), transaction.atomic(using=using):
-        run = None if anew else _unfinished(using, tenant, kind, target)
+        run = _unfinished(using, tenant, kind, target)
+        if run is not None and anew:
+            _cancel(run, using, at)
+            run = None
         if run is None:
             return Run.objects.using(using).create(
                 tenant=tenant,
@@ -63,6 +66,13 @@ def begin(
         run.actor, run.attempts = actor.name, 0
         _hold(run, using, at)
     return run
+
+
+def _cancel(run: Run, using: str, at: dt.datetime) -> None:
+    """End one that is begun anew: who works on it stops at its next step."""
+    run.state, run.next_try_at = RunState.CANCELLED, None
+    run.finished_at = run.finished_at or at
+    run.save(using=using)
 
 
 @for_tenant
@@ -104,6 +114,7 @@ def take_up(
     *,
     using: str,
     tenant: str,
+    kind: str,
     run_id: uuid.UUID,
     at: dt.datetime,
     ticket: str | None = None,
@@ -115,20 +126,22 @@ def take_up(
     is given up at last.
 
     Args:
+        kind: Of the work that the caller does; a run of another one is not its.
         ticket: Who held it when the message to go on was sent; one that is not of
             its last holder is too old. None is good at any time.
         unless_held: Not where another process gave a sign of life lately: for workers,
             whose message may come twice.
 
     Raises:
-        NotVisible: There is no such run, it has ended for good, or the ticket is old.
+        NotVisible: There is no such run of this kind, it has ended for good, or the
+            ticket is old.
         TakenOver: Another process works on it.
         Conflict: The same work was begun anew meanwhile.
     """
     message = "The same work was begun anew meanwhile."
     with one_running(message), transaction.atomic(using=using):
         rows = Run.objects.using(using).select_for_update()
-        found = rows.filter(tenant=tenant, id=run_id)
+        found = rows.filter(tenant=tenant, kind=kind, id=run_id)
         run = found.filter(state__in=(RunState.RUNNING, RunState.FAILED)).first()
         if run is None or ticket not in (None, run.cursor.get("holder")):
             raise NotVisible

@@ -97,12 +97,18 @@ def go_on(
     ticket: str | None = None,
     **kwargs: Any,
 ) -> None:
-    """Work on a run for one slice; nothing where it has ended or others work on it."""
+    """Work on a run for one slice; nothing where it has ended or others work on it.
+
+    Nor where the message names no run of this kind.
+    """
+    if (named := _read(run_id)) is None:
+        logger.warning("A message for %s names no run.", kind)
+        return
     try:
         following = resume(
             using=using,
             tenant=tenant,
-            run_id=uuid.UUID(run_id),
+            run_id=named,
             ticket=ticket,
             max_seconds=slice_seconds(),
         )
@@ -114,6 +120,13 @@ def go_on(
         return
     if following is not None:
         message(using, tenant, kind, run_id, following).send()
+
+
+def _read(run_id: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(run_id)
+    except ValueError:
+        return None
 
 
 def message(

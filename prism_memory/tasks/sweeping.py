@@ -111,22 +111,29 @@ def _drains(using: str) -> Look | None:
 
 
 def _fills(using: str) -> Look | None:
-    """Look for what a space that is being built lacks."""
+    """Look for what a space lacks that is being built, or that was switched to."""
     found = (indexing.find_live(using=using, alias=a) for a in settings.EMBEDDERS)
     pairs = [live for live in found if len(live) > 1]
+    switched = indexing.switched_lately(using=using, at=timezone.now())
+
+    def wanted(**given: Any) -> Iterator[indexing.Space]:
+        for old, new in pairs:
+            if indexing.is_to_fill(**given, space=old, other=new):
+                yield new
+        for space, since in switched:
+            if indexing.is_to_catch_up(**given, space=space, since=since):
+                yield space
 
     def look(tenant: str) -> Iterator[Message]:
         given: dict[str, Any] = {"using": using, "tenant": tenant}
-        for old, new in pairs:
-            if not indexing.is_to_fill(**given, space=old, other=new):
-                continue
+        for space in wanted(**given):
             with suppress(Conflict):  # another process began it in this moment
                 run = indexing.start_fill(
-                    **given, space=new, actor=Actor(), at=timezone.now()
+                    **given, space=space, actor=Actor(), at=timezone.now()
                 )
                 yield running.message_of(using, run)
 
-    return look if pairs else None
+    return look if pairs or switched else None
 
 
 def _entities(using: str) -> Look | None:

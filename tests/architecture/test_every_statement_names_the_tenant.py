@@ -481,6 +481,7 @@ OF_THE_INSTALLATION: Final = {
     "build_space",
     "drop_space",
     "reopen_space",
+    "switched_lately",
     "switch_space",
     "follow_embedders",
 }
@@ -529,6 +530,8 @@ def indexing_calls() -> Calls:
             run_id=indexing.start_fill(**own, actor=SYSTEM, at=timezone.now()).id,
         ),
         "is_to_fill": lambda: indexing.is_to_fill(**own, other=space),
+        "is_to_catch_up": lambda: indexing.is_to_catch_up(**own, since=timezone.now()),
+        "stale": lambda: indexing.stale(**own),
         "fill_page": lambda: indexing.fill_page(
             queue=indexing.Queue("default", TENANT, space), embed=embed, rows=1
         ),
@@ -610,7 +613,7 @@ def test_runs_and_audit_name_the_tenant() -> None:
         own: dict[str, Any] = {"using": "default", "tenant": TENANT, "at": at}
         runs.expect(again, using="default", total=1, at=at)
         ticket = runs.rest(again, using="default", at=at)
-        runs.take_up(**own, run_id=run.id, ticket=ticket)
+        runs.take_up(**own, kind=run.kind, run_id=run.id, ticket=ticket)
         assert runs.left_alone(**own) == []
         runs.cancel(**own, run_id=run.id)
         given: dict[str, Any] = {"kind": "decay", "target": "", "actor": SYSTEM}

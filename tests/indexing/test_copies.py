@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -215,3 +216,62 @@ def test_in_the_end_it_holds_what_postgresql_holds(steps: list[str]) -> None:
         for row in rows:
             assert index.vector(row.record_id) == row.vector
         assert set(states(tenant)) <= {"held"}
+
+
+def _claims_end() -> None:
+    VectorCopy.objects.update(claimed_until=NOON)
+
+
+def test_what_lands_after_its_claim_ended_does_not_stay(index: WatchedIndex) -> None:
+    """B488: the upsert of a worker that was given up, after all was erased and told."""
+
+    def meanwhile() -> None:
+        _claims_end()
+        make_memory().forget(
+            list(Embedding.objects.values_list("record_id", flat=True))
+        )
+        assert indexing.tell_removed(using="default", tenant="acme").removed == 1
+        assert indexing.count_gone(using="default", tenant="acme") == 0
+
+    index.meanwhile = meanwhile
+    remember_one("Ada's secret", wait=True)
+    assert indexing.count_gone(using="default", tenant="acme") == 1
+    drain()
+    assert (index.held(), states()) == (set(), {})
+
+
+def test_an_older_vector_that_lands_late_is_told_again(index: WatchedIndex) -> None:
+    def meanwhile() -> None:
+        remember_one("Coffee", key="k", wait=True)
+        _claims_end()
+        indexing.copy(using="default", tenant="acme", space=space())
+
+    index.meanwhile = meanwhile
+    one = remember_one("Tea", key="k", wait=True)
+    drain()
+    stored = Embedding.objects.get(record=one)
+    assert states() == {"held": 1}
+    assert index.vector(one) == pytest.approx(list(stored.vector), abs=1e-3)
+
+
+def test_a_late_deletion_takes_nothing_that_came_back(
+    index: WatchedIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = remember_one("Tea", wait=True)
+    real = type(index).delete
+    late: list[Any] = []
+
+    def delete(self: WatchedIndex, *given: Any) -> None:
+        if not late:
+            late.append(given)
+            _claims_end()
+            VectorCopy.objects.update(state="wanted", version=9)
+            indexing.copy(using="default", tenant="acme", space=space())
+        real(self, *given)
+
+    monkeypatch.setattr(type(index), "delete", delete)
+    VectorCopy.objects.update(state="gone")
+    drain()
+    assert late
+    drain()
+    assert (index.held(), states()) == ({one}, {"held": 1})

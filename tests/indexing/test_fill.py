@@ -72,7 +72,11 @@ def test_a_run_goes_on_after_the_last_whole_page() -> None:
     with pytest.raises(ProviderUnavailable):
         fill(new, embed)
     run = Run.objects.get(tenant="acme", kind="fill", target=f"space:{new.id}")
-    assert (run.state, run.counts["filled"], run.error) == ("failed", 4, "It is down.")
+    assert (run.state, run.counts["filled"], run.error) == (
+        "failed",
+        4,
+        "provider_unavailable: It is down.",
+    )
     assert fill(new, embed, max_seconds=0) == indexing.Filled(4, 0, 7, done=False)
     assert fill(new, embed).filled == 7
     assert embed.texts == Counter(texts)

@@ -216,7 +216,7 @@ def test_a_run_goes_on_where_it_failed() -> None:
         rebuild(embed)
     run = Run.objects.get(tenant="acme", kind="rebuild")
     assert (run.state, run.counts) == ("failed", {"rebuilt": 2})
-    assert run.error == "It is down."
+    assert run.error == "provider_unavailable: It is down."
     assert rebuild() == indexing.Rebuilt(5, done=True)
     run.refresh_from_db()
     assert (run.state, run.counts) == ("done", {"rebuilt": 5})
@@ -254,3 +254,26 @@ def test_the_command_says_how_many() -> None:
     text = io.StringIO()
     call_command("prism_memory_index", "rebuild", tenant="acme", json=True, stdout=text)
     assert json.loads(text.getvalue()) == {"rebuilt": 2}
+
+
+def test_anew_it_begins_at_the_first_record_wherever_one_stopped(
+    monkeypatch: Any,
+) -> None:
+    """One that failed long ago was of another change."""
+    remember("one", "two", "three", wait=True)
+    space_id = space().id
+    Run.objects.create(
+        tenant="acme",
+        kind="rebuild",
+        target=f"space:{space_id}",
+        state="failed",
+        cursor={"after": str(Record.objects.order_by("id")[1].id)},
+        counts={"rebuilt": 2},
+        started_at="2026-01-01T00:00Z",
+        heartbeat_at="2026-01-01T00:00Z",
+    )
+    out = io.StringIO()
+    call_command("prism_memory_index", "rebuild", "--anew", "--json", stdout=out)
+    assert json.loads(out.getvalue()) == {"rebuilt": 3}
+    ended = Run.objects.filter(kind="rebuild").order_by("started_at")
+    assert [each.state for each in ended] == ["cancelled", "done"]

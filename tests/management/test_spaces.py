@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from prism_memory.models import Embedding, EmbeddingSpace
+from prism_memory.models import Embedding, EmbeddingSpace, Run
 from tests.factories import make_memory, make_scope, remember, remember_one
 from tests.indexing.conftest import counted, space
 from tests.indexing.two_spaces import configure
@@ -87,6 +87,26 @@ def test_at_once_it_queues_what_lacks_and_what_is_of_another_text(run: Any) -> N
     waiting = Embedding.objects.filter(space=space().id, vector=None)
     assert waiting.count() == 2
     assert "no vector yet" in make_memory().recall("Ada").degraded
+
+
+def test_back_catches_up_behind_the_place_of_a_fill_that_was_cut(run: Any) -> None:
+    """Its run goes on at its place; what changed before it is looked for again."""
+    remember("one", "two", wait=True)
+    first = remember_one("three", key="k", wait=True)
+    run(COMMAND, "rebuild", "--to=next", "--switch", "--samples=0")
+    remember_one("three, changed", key="k", wait=True)
+    Run.objects.create(
+        tenant="acme",
+        kind="fill",
+        target=f"space:{EmbeddingSpace.objects.get(state='retired').id}",
+        state="cancelled",
+        cursor={"after": str(first)},
+        started_at="2026-01-01T00:00Z",
+        heartbeat_at="2026-01-01T00:00Z",
+    )
+    back = run(COMMAND, "switch", "--back")
+    assert (back.code, back.message) == (0, "")
+    assert "1 were caught up" in back.out
 
 
 def test_what_cannot_be_is_refused(run: Any) -> None:

@@ -82,6 +82,27 @@ class TestFills:
         found = make_memory().recall("one, changed", legs="vector").hits[0]
         assert (found.id, round(found.cosine or 0, 2)) == (record_id, 1.0)
 
+    def test_after_a_switch_each_tenant_is_looked_over_once_more(self) -> None:
+        """Who read as of long ago may have written to the old space alone."""
+        old = space()
+        one = remember_one("one", wait=True)
+        given: dict[str, Any] = {"alias": "default", **WHO}
+        indexing.build_space(backend="next", at=timezone.now(), **given)
+        sweep()
+        new = indexing.switch_space(
+            at=timezone.now() - indexing.AFTERMATH, **given, anyway=True
+        )
+        Embedding.objects.filter(space=new.id, record=one).delete()
+        row = EmbeddingSpace.objects.get(id=new.id)
+        row.created_at = row.state_since - indexing.AFTERMATH
+        row.save()
+        sweep()
+        rows = Embedding.objects.filter(record=one, vector__isnull=False)
+        assert {each.space_id for each in rows} == {old.id, new.id}
+        begun = Run.objects.filter(kind="fill").count()
+        sweep()
+        assert Run.objects.filter(kind="fill").count() == begun == 2
+
 
 @pytest.mark.usefixtures("celery_does_it")
 class TestFollowing:

@@ -213,6 +213,50 @@ UPDATE prism_memory_vectorcopy AS copied
    AND copied.index = %(index)s::text
    AND copied.record_id = ANY(%(record_ids)s::uuid[])
    AND copied.record_id = locked.record_id
+   AND copied.space_id = locked.space_id
+RETURNING copied.record_id;
+
+-- name: doubt_stored
+-- The index was told of these by one who had lost the claim: it may hold what was deleted
+-- meanwhile, or an older vector than it should.
+WITH given AS MATERIALIZED (
+  SELECT listed.record_id, listed.scope_id
+    FROM unnest(%(record_ids)s::uuid[], %(scope_ids)s::uuid[])
+         AS listed(record_id, scope_id))
+INSERT INTO prism_memory_vectorcopy AS copied
+       (tenant, record_id, space_id, index, scope_id, state, version)
+SELECT %(tenant)s::text, given.record_id, %(space_id)s::integer, %(index)s::text,
+       given.scope_id, 'gone', 1
+  FROM given
+ ORDER BY given.record_id
+ON CONFLICT (tenant, record_id, space_id, index) DO UPDATE
+   SET state = CASE copied.state WHEN 'gone' THEN 'gone' ELSE 'wanted' END,
+       version = copied.version + 1;
+
+-- name: doubt_removed
+-- The index was told to delete what is wanted again by now: it may lack that.
+WITH given AS MATERIALIZED (
+  SELECT listed.record_id, listed.space_id
+    FROM unnest(%(record_ids)s::uuid[], %(space_ids)s::integer[])
+         AS listed(record_id, space_id)),
+locked AS MATERIALIZED (
+  SELECT copied.record_id, copied.space_id
+    FROM prism_memory_vectorcopy AS copied
+    JOIN given
+      ON given.record_id = copied.record_id AND given.space_id = copied.space_id
+   WHERE copied.tenant = %(tenant)s::text
+     AND copied.index = %(index)s::text
+     AND copied.record_id = ANY(%(record_ids)s::uuid[])
+     AND copied.state IN ('wanted', 'held')
+   ORDER BY copied.record_id, copied.space_id
+     FOR UPDATE OF copied)
+UPDATE prism_memory_vectorcopy AS copied
+   SET state = 'wanted', version = copied.version + 1
+  FROM locked
+ WHERE copied.tenant = %(tenant)s::text
+   AND copied.index = %(index)s::text
+   AND copied.record_id = ANY(%(record_ids)s::uuid[])
+   AND copied.record_id = locked.record_id
    AND copied.space_id = locked.space_id;
 
 -- name: clear_copies

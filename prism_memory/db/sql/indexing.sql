@@ -525,15 +525,26 @@ SELECT count(*) AS records
   FROM prism_memory_record AS record
  WHERE record.tenant = %(tenant)s::text AND record.retired_at IS NULL;
 
+-- name: writers
+-- Transactions that write vectors or queue them at this moment. A lock on the table comes
+-- before the snapshot of the statement that takes it: who is not among these sees what
+-- was committed before. CREATE INDEX CONCURRENTLY waits for them in the same way.
+SELECT DISTINCT lock.virtualtransaction AS writer
+  FROM pg_locks AS lock
+ WHERE lock.locktype = 'relation' AND lock.mode = 'RowExclusiveLock'
+   AND lock.relation = 'prism_memory_embedding'::regclass
+   AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+   AND lock.granted AND lock.pid IS DISTINCT FROM pg_backend_pid();
+
 -- name: behind
--- What one space answers with and another does not. Looked up one by one by the key:
+-- What one space answers with and another does not, or what waits there and is not even
+-- known here: who wrote it knew of the one space alone. Looked up one by one by the key:
 -- before the tables are analyzed, a join may read all of a tenant's for each.
 SELECT count(*) AS behind
   FROM prism_memory_embedding AS present
  WHERE present.tenant = %(tenant)s::text
    AND present.space_id = %(space_id)s::integer
-   AND present.vector IS NOT NULL
-   AND (SELECT other.vector IS NOT NULL
+   AND (SELECT other.vector IS NOT NULL OR present.vector IS NULL
           FROM prism_memory_embedding AS other
          WHERE other.tenant = %(tenant)s::text
            AND other.record_id = present.record_id
@@ -561,7 +572,7 @@ DELETE FROM prism_memory_embedding AS embedding
 
 -- name: delete_space
 DELETE FROM prism_memory_embeddingspace
- WHERE id = %(space_id)s::integer AND state <> 'active';
+ WHERE id = %(space_id)s::integer AND state = 'dropping';
 
 -- name: sampled_texts
 -- A few texts from all over a scope; what is asked is made of their words.
@@ -613,4 +624,4 @@ UPDATE prism_memory_embeddingspace SET situate = %(situate)s::text
 -- name: situated_otherwise
 SELECT count(*) AS spaces
   FROM prism_memory_embeddingspace
- WHERE state <> 'retired' AND situate <> %(situate)s::text;
+ WHERE state IN ('active', 'building') AND situate <> %(situate)s::text;

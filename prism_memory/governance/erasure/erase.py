@@ -68,7 +68,8 @@ def erase(
                 using=using, target=target, actor=actor, at=at, reason=reason
             )
     run = _begin(using, target, actor, at, reason)
-    return finish_work(using, target, run, actor, progress)
+    with runs.failing(run, using=using):
+        return finish_work(using, target, run, actor, progress)
 
 
 @for_tenant

@@ -20,6 +20,7 @@ from prism_memory.governance.erasure.copies import EXPORTS
 from prism_memory.governance.erasure.erase import finish_work
 from prism_memory.governance.erasure.position import State
 from prism_memory.governance.erasure.receipts import conclude
+from prism_memory.governance.erasure.state import KIND
 from prism_memory.governance.erasure.target import Target, named_by, records_below
 from prism_memory.governance.export_removal import exports_of, remove
 from prism_memory.models import Run
@@ -50,7 +51,7 @@ def resume_erasure(
     at = timezone.now()
     given: dict[str, Any] = {"using": using, "tenant": tenant, "run_id": run_id}
     try:
-        run = runs.take_up(**given, at=at, ticket=ticket, unless_held=True)
+        run = runs.take_up(**given, kind=KIND, at=at, ticket=ticket, unless_held=True)
     except NotVisible:
         return None
     end = None if max_seconds is None else time.monotonic() + max_seconds

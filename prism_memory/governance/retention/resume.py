@@ -60,7 +60,9 @@ def resume_sweep(
     """
     given: dict[str, Any] = {"using": using, "tenant": tenant, "run_id": run_id}
     try:
-        run = runs.take_up(**given, at=timezone.now(), ticket=ticket, unless_held=True)
+        run = runs.take_up(
+            **given, kind=KIND, at=timezone.now(), ticket=ticket, unless_held=True
+        )
     except NotVisible:
         return None
     end = None if max_seconds is None else time.monotonic() + max_seconds

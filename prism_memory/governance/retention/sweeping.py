@@ -154,15 +154,16 @@ def _sweep(
     except Conflict:
         return told(None, "elsewhere")
     try:
-        ended = work_on(
-            using=using,
-            policy=policy,
-            run=run,
-            actor=actor,
-            batch=batch,
-            end=end,
-            reason=reason,
-        )
+        with runs.failing(run, using=using):
+            ended = work_on(
+                using=using,
+                policy=policy,
+                run=run,
+                actor=actor,
+                batch=batch,
+                end=end,
+                reason=reason,
+            )
     except runs.TakenOver:
         return told(run.id, "elsewhere")
     return told(run.id, ended, dict(run.counts))

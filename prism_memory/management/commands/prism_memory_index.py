@@ -88,6 +88,8 @@ exit codes:
         add_switch_options(actions["switch"])
         for name in ("create", "rebuild", "switch"):
             _add_memory(actions[name])
+        for name in ("rebuild", "fulltext"):
+            _add_anew(actions[name])
         actions["drop"].add_argument(
             "--space", type=between(1, 2**31 - 1), metavar="ID", help="Of that space."
         )
@@ -185,6 +187,7 @@ exit codes:
                 embed=partial(backends.embed, embedder, role="passage"),
                 rows=settings.REBUILD_ROWS,
                 actor=os_actor(),
+                anew=options["anew"],
             )
             count += done.rebuilt
         self.answer({"rebuilt": count}, options, f"{count:,} vectors made anew.")
@@ -192,7 +195,7 @@ exit codes:
     def fulltext(self, options: dict[str, Any]) -> None:
         """Make full text anew."""
         using, tenants = database(options), list(_tenants(options))
-        done = full_text_anew(using=using, tenants=tenants)
+        done = full_text_anew(using=using, tenants=tenants, anew=options["anew"])
         line = f"{done.seen:,} records, {done.changed:,} with other index texts."
         self.answer(asdict(done), options, line)
 
@@ -253,6 +256,14 @@ def _add_memory(parser: argparse.ArgumentParser) -> None:
         default=256,
         metavar="MB",
         help="maintenance_work_mem while building, in megabytes (256).",
+    )
+
+
+def _add_anew(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--anew",
+        action="store_true",
+        help="From the first record on, where an earlier one was stopped.",
     )
 
 

@@ -17,6 +17,7 @@ from prism_memory.governance import erasure
 from prism_memory.memory.runs import Runs
 from prism_memory.models import AuditEvent, Embedding, Run
 from prism_memory.models.choices import RunState
+from prism_memory.tasks import running
 from prism_memory.types import Actor, Scope
 from tests.capture import tenant_in_every_statement
 from tests.factories import make_memory, remember
@@ -30,8 +31,12 @@ METHODS = sorted(
     if not name.startswith("_")
 )
 
+HELD: Any = {"using": "default", "tenant": "acme", "kind": "erase"}
 
-def begin(target: str = "t", *, kind: str = "erase", tenant: str = "acme") -> Run:
+
+def begin(
+    target: str = "t", *, kind: str = "erase", tenant: str = "acme", anew: bool = False
+) -> Run:
     return runs.begin(
         using="default",
         tenant=tenant,
@@ -39,6 +44,7 @@ def begin(target: str = "t", *, kind: str = "erase", tenant: str = "acme") -> Ru
         target=target,
         actor=Actor(),
         at=timezone.now(),
+        anew=anew,
     )
 
 
@@ -81,7 +87,7 @@ def test_who_works_on_a_cancelled_run_stops_at_the_next_step() -> None:
     with pytest.raises(runs.TakenOver):
         runs.advance(run, using="default", cursor={}, counts={}, at=timezone.now())
     with pytest.raises(NotVisible):  # nor does a message that comes late
-        runs.take_up(using="default", tenant="acme", run_id=run.id, at=timezone.now())
+        runs.take_up(**HELD, run_id=run.id, at=timezone.now())
     with pytest.raises(Conflict, match="cancelled already"):
         make_memory(ACME).runs.cancel(run.id)
     event = AuditEvent.objects.get(action="run.cancel")
@@ -106,8 +112,7 @@ def test_what_failed_is_tried_later_each_time_and_at_last_left_to_a_person(
             )
             given: dict[str, Any] = {"run_id": run.id, "at": run.next_try_at}
             ticket = found.cursor["holder"]
-            own: dict[str, Any] = {"using": "default", "tenant": "acme"}
-            run = runs.take_up(**own, **given, ticket=ticket, unless_held=True)
+            run = runs.take_up(**HELD, **given, ticket=ticket, unless_held=True)
     assert [5 <= waits[0] <= 10, 10 <= waits[1] <= 20, len(waits)] == [True, True, 2]
     far = timezone.now() + dt.timedelta(days=1)
     assert runs.left_alone(using="default", tenant="acme", at=far) == []
@@ -144,8 +149,7 @@ def test_a_retry_tells_a_worker_of_exactly_this_run(
 def test_a_live_worker_is_left_alone_and_an_old_message_is_worth_nothing() -> None:
     """One at work for a tenant, a kind and a target; a dead one is taken over."""
     run = begin()
-    own: dict[str, Any] = {"using": "default", "tenant": "acme", "run_id": run.id}
-    worker: dict[str, Any] = {**own, "unless_held": True}
+    worker: dict[str, Any] = {**HELD, "run_id": run.id, "unless_held": True}
     with pytest.raises(runs.TakenOver):
         runs.take_up(**worker, at=timezone.now())
     ticket = runs.rest(run, using="default", at=timezone.now())
@@ -164,7 +168,7 @@ def test_a_live_worker_is_left_alone_and_an_old_message_is_worth_nothing() -> No
 def test_what_kills_its_worker_each_time_is_given_up(settings: Any) -> None:
     settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "RUN_ATTEMPTS": 2}
     run, at = begin(), timezone.now()
-    given: dict[str, Any] = {"using": "default", "tenant": "acme", "run_id": run.id}
+    given: dict[str, Any] = {**HELD, "run_id": run.id}
     at += dt.timedelta(minutes=6)
     runs.take_up(**given, at=at, unless_held=True)
     at += dt.timedelta(minutes=6)
@@ -279,6 +283,31 @@ def test_every_verb_names_the_tenant_and_has_its_twin() -> None:
         with tenant_in_every_statement("acme") as seen:
             call(make_memory(ACME).runs)
         assert seen.on_tenants(), name
+
+
+@pytest.mark.parametrize("kind", sorted(running.TASKS))
+def test_a_message_of_one_kind_leaves_a_run_of_another_alone(kind: str) -> None:
+    """Nor does one do anything whose id is none."""
+    run = begin(kind="fill" if kind == "erase" else "erase")
+    before = Run.objects.values().get()
+    for run_id in (str(run.id), "nonsense", ""):
+        given: dict[str, Any] = {"using": "default", "tenant": "acme"}
+        running.TASKS[kind].apply(kwargs={**given, "run_id": run_id}, throw=True)
+    assert Run.objects.values().get() == before
+
+
+def test_what_is_begun_anew_ends_what_was_begun_before() -> None:
+    """Who still works on it stops at its next step; no worker tries it again."""
+    first = begin()
+    second = begin(anew=True)
+    assert (second.id != first.id, second.cursor.keys()) == (True, {"holder"})
+    with pytest.raises(runs.TakenOver):
+        runs.advance(first, using="default", cursor={}, counts={}, at=timezone.now())
+    fail(second)
+    third = begin(anew=True)
+    later = timezone.now() + dt.timedelta(minutes=4)
+    assert not runs.left_alone(using="default", tenant="acme", at=later)
+    assert begin().id == third.id
 
 
 def test_an_erasure_says_how_much_of_it_is_done() -> None:
