@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('prism_memory', '0024_vector_copies'),
+        ('prism_memory', '0025_dropping_spaces'),
     ]
 
     operations = [
