@@ -11,14 +11,13 @@ import abc
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import islice
 
 from django.core import checks
 
-from prism_memory.errors import ProviderRejected, ProviderUnavailable
+from prism_memory.backends.base import answered_within
+from prism_memory.errors import ProviderRejected
 from prism_memory.types import Vector
-
-UNREACHABLE: Final = "The external index of vectors cannot be reached"
 
 
 @dataclass(frozen=True)
@@ -51,9 +50,13 @@ class VectorIndex(abc.ABC):
 
     Its constructor takes the OPTIONS as keywords, and makes no network call. Every
     method raises ``ProviderUnavailable`` (or an ``OSError``) where the index is down,
-    and ``ProviderRejected`` where it refuses. ``testing.external_indexes`` holds the
-    rules that it must keep.
+    and ``ProviderRejected`` where it refuses; any other error counts as a refusal.
+    ``testing.external_indexes`` holds the rules that it must keep.
     """
+
+    def __repr__(self) -> str:
+        # Nothing but the name: OPTIONS hold keys.
+        return f"<{type(self).__name__} {self.name}>"
 
     @property
     @abc.abstractmethod
@@ -113,17 +116,15 @@ def nearest(
     """Return what an index gives, checked: at most ``k`` ids, each once.
 
     Raises:
-        ProviderUnavailable: It is down.
+        ProviderUnavailable: It is down, or answered too late.
         ProviderRejected: It refuses, or gives what are no ids.
     """
     given = {"scope_ids": scope_ids, "k": k, "timeout_seconds": timeout_seconds}
-    try:
+    with answered_within(index, timeout_seconds):
         found = index.search(place, query, **given)  # type: ignore[arg-type]
-    except OSError as error:
-        message = f"{UNREACHABLE} ({type(error).__name__})."
-        raise ProviderUnavailable(message) from error
-    ids = list(dict.fromkeys(found))
+        # Inside: what is no list fails here, and one too long is not read whole.
+        ids = list(islice(found, k + 1))
     if len(ids) > k or not all(isinstance(one, uuid.UUID) for one in ids):
         message = f"The index {index.name!r} gave what are not {k} ids of records."
         raise ProviderRejected(message)
-    return ids
+    return list(dict.fromkeys(ids))

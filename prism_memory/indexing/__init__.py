@@ -39,7 +39,6 @@ from prism_memory.indexing.hnsw import (
     drop_index,
     index_name,
     index_state,
-    recount,
     refuse_while_built,
 )
 from prism_memory.indexing.progress import (
@@ -59,6 +58,7 @@ from prism_memory.indexing.rebuild import (
     rebuild_page,
 )
 from prism_memory.indexing.rebuilding import resume_rebuild, start_rebuild
+from prism_memory.indexing.recount import recount
 from prism_memory.indexing.sizes import table_sizes
 from prism_memory.indexing.spaces import (
     Space,

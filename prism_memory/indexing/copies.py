@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from prism_memory.backends import Place, Stored, VectorIndex, get_vector_index
+from prism_memory.backends.base import provider_errors
 from prism_memory.conf import settings
 from prism_memory.db import queries
 from prism_memory.db.queries import named
@@ -29,7 +30,11 @@ ROWS: Final = 256
 
 PAGE_ROWS: Final = 1_000
 
-FAILURES: Final = (ProviderUnavailable, ProviderRejected, OSError)
+FAILURES: Final = (ProviderUnavailable, ProviderRejected)
+
+
+SHARE: Final = 0.25
+"""Of a drain's time, what is left for the copies."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,11 @@ def is_behind(*, using: str, tenant: str, space: Space) -> bool:
     return bool(row["waiting"]) or not _is_complete(copies)
 
 
+def rest_of(max_seconds: float) -> float:
+    """Return what the copies leave of a drain's time; all without an external index."""
+    return max_seconds * (1.0 if get_vector_index() is None else 1.0 - SHARE)
+
+
 def copy(
     *, using: str, tenant: str, space: Space, max_seconds: float | None = None
 ) -> Copied:
@@ -127,7 +137,7 @@ def copy(
         removed = _until_none(copies, "claim_gone", _remove, end)
         copied = _until_none(copies, "claim_wanted", _store, end)
     except FAILURES as error:
-        return Copied(copied, removed, _said(error))
+        return Copied(copied, removed, str(error))
     return Copied(copied, removed)
 
 
@@ -143,7 +153,7 @@ def tell_removed(*, using: str, tenant: str) -> Copied:
         copies = Copies(using, tenant, index)
         return Copied(removed=_until_none(copies, "claim_gone", _remove, None))
     except FAILURES as error:
-        return Copied(outage=_said(error))
+        return Copied(outage=str(error))
 
 
 def reconcile(*, using: str, tenant: str, space: Space) -> int:
@@ -258,7 +268,8 @@ def _upsert(
     """
     told = False
     try:
-        copies.index.upsert(Place(copies.tenant, copies.space_id), rows)
+        with provider_errors(copies.index):
+            copies.index.upsert(Place(copies.tenant, copies.space_id), rows)
         told = True
     finally:
         kept = _settle(copies, claimed, state="held", told=told)
@@ -274,7 +285,8 @@ def _remove(copies: Copies, claimed: Sequence[_Claimed]) -> int:
     ordered = sorted(claimed, key=lambda one: one.space_id)
     for space_id, some in groupby(ordered, key=lambda one: one.space_id):
         ids = [one.record_id for one in some]
-        copies.index.delete(Place(copies.tenant, space_id), ids)
+        with provider_errors(copies.index):
+            copies.index.delete(Place(copies.tenant, space_id), ids)
     cleared = copies.change("clear_copies", **_listed(claimed))
     if cleared < len(claimed):
         copies.change("doubt_removed", **_listed(claimed))
@@ -299,9 +311,3 @@ def _listed(claimed: Iterable[_Claimed]) -> dict[str, object]:
         "versions": [one.version for one in some],
         "claims": [one.claimed_until for one in some],
     }
-
-
-def _said(error: BaseException) -> str:
-    """Return why, without words of a host's own."""
-    known = isinstance(error, ProviderUnavailable | ProviderRejected)
-    return str(error) if known else type(error).__name__

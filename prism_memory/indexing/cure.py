@@ -12,7 +12,8 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import Unsupported
 from prism_memory.indexing.enqueue import enqueue_missing, requeue_stale
-from prism_memory.indexing.hnsw import create_index, drop_named_index, recount
+from prism_memory.indexing.hnsw import create_index, drop_named_index
+from prism_memory.indexing.recount import recount
 from prism_memory.indexing.spaces import Space, space_of
 from prism_memory.models import EmbeddingSpace, Record
 from prism_memory.types.findings import Finding
@@ -81,6 +82,8 @@ def _in_batches(name: str) -> Callable[[str, Finding], int]:
         count = 0
         while touched := queries.execute(using, named("doctor")[name], given):
             count += touched
+        if name == "delete_orphans":
+            _of_tenant(recount)(using, finding)
         return count
 
     return mend

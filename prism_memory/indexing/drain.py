@@ -118,9 +118,12 @@ def drain(
         Misconfigured: The embedder cannot work; all waits again, after a pause.
     """
     queue = Queue(using, tenant, space)
-    end = None if max_seconds is None else time.monotonic() + max_seconds
+    began = time.monotonic()
+    end = None if max_seconds is None else began + max_seconds
+    # The rest is the copies': a queue that is never empty must not starve them.
+    of_texts = None if max_seconds is None else began + copies.rest_of(max_seconds)
     with watched(using, tenant, space) as told:
-        for done in _batches(queue, embed, batch, record_ids, end):
+        for done in _batches(queue, embed, batch, record_ids, of_texts):
             told.done = done
             if progress:
                 progress(done)

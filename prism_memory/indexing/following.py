@@ -7,7 +7,8 @@ import datetime as dt
 from prism_memory.conf import settings
 from prism_memory.errors import Conflict, EmbedderMismatch, Misconfigured
 from prism_memory.indexing.building import build_space
-from prism_memory.indexing.hnsw import create_index, index_state, recount
+from prism_memory.indexing.hnsw import create_index, index_state
+from prism_memory.indexing.recount import recount
 from prism_memory.indexing.spaces import Space, embedder_of, find_active
 from prism_memory.indexing.switch import refuse_lacking, switch_space
 from prism_memory.indexing.tenants import tenants

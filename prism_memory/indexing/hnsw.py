@@ -185,9 +185,3 @@ def _build(
             raise Conflict(message) from error
         finally:
             cursor.execute("RESET maintenance_work_mem")
-
-
-def recount(*, using: str, tenant: str, space: Space) -> int:
-    """Count the vectors of a tenant's scopes anew; return how many were off."""
-    given = {"tenant": tenant, "space_id": space.id}
-    return queries.execute(using, named("indexing")["recount_vectors"], given)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
+from collections import Counter
 
 from django.db import transaction
 
@@ -13,6 +15,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.ingest.sources import lock_source, source_ref
 from prism_memory.ingest.writing import batches
 from prism_memory.lifecycle.tombstones import hold_lineage
+from prism_memory.lifecycle.unembed import discount, drop_embeddings
 from prism_memory.types import Actor, RetiredSource, Scope, SourceState
 
 
@@ -49,12 +52,13 @@ def retire(
         found = queries.fetch(using, sql["own_records"], given | {"retired_at": None})
         ids = [row["id"] for row in found]
         state = {"state": SourceState.RETIRED.value, "retired_at": at, "waits": False}
+        gone: Counter[uuid.UUID] = Counter()
         for some in batches(ids):
-            several = {**given, "ids": some, "record_ids": some, "retired_at": at}
+            several = {**given, "ids": some, "retired_at": at}
             with integrity.carried(using=using, tenant=tenant, record_ids=some):
                 queries.execute(using, sql["set_retired"], several)
-            queries.execute(using, named("removal")["lock_embeddings"], several)
-            queries.execute(using, sql["drop_embeddings"], several)
+            gone += drop_embeddings(using=using, tenant=tenant, record_ids=some)
+        discount(using=using, tenant=tenant, gone=gone)
         queries.execute(using, sql["set_source_state"], given | state)
         audit.record(
             using=using,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -22,6 +23,7 @@ from prism_memory.lifecycle.poison import block_derived
 from prism_memory.lifecycle.queueing import enqueue, wake
 from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.tombstones import mark_born_hidden
+from prism_memory.lifecycle.unembed import discount, drop_embeddings
 from prism_memory.types import Actor, ReviewWhy, Scope, TombstoneReason
 
 ROWS: Final = 500
@@ -61,6 +63,7 @@ class Writing:
         self.source_id = source_id
         self.at = at
         self.texts: dict[uuid.UUID, bytes] = {}
+        self.gone: Counter[uuid.UUID] = Counter()
         self.quarantined = 0
 
     @property
@@ -96,14 +99,16 @@ class Writing:
             self._close(closing)
         for added in batches(plan.new):
             self._add(added)
-        return self._queue(embedder, vectors, wakes=wakes)
+        waits = self._queue(embedder, vectors, wakes=wakes)
+        discount(using=self.using, tenant=self.scope.tenant, gone=self.gone)
+        return waits
 
     def _retire(self, ids: Sequence[uuid.UUID]) -> None:
-        given = {**self.given, "ids": ids, "record_ids": ids}
+        given = {**self.given, "ids": ids}
         with self._carried(ids):
             queries.execute(self.using, named("ingest")["retire_chunks"], given)
-        queries.execute(self.using, named("removal")["lock_embeddings"], given)
-        queries.execute(self.using, named("ingest")["drop_embeddings"], given)
+        tenant = self.scope.tenant
+        self.gone += drop_embeddings(using=self.using, tenant=tenant, record_ids=ids)
 
     def _move(self, moves: Sequence[Move]) -> None:
         ids = [move.stored.id for move in moves]

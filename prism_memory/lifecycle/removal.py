@@ -28,6 +28,7 @@ from prism_memory.lifecycle.tombstones import (
     MOST_REFS,
     mark,
 )
+from prism_memory.lifecycle.unembed import discount, lock_embeddings
 from prism_memory.types import (
     Actor,
     Scope,
@@ -183,13 +184,14 @@ def delete_bodies(
 ) -> dict[str, int]:
     """Delete records and all rows that go with them; return the rows by table."""
     rows: Counter[str] = Counter()
-    lock = named("removal")["lock_embeddings"]
+    gone: Counter[uuid.UUID] = Counter()
     for some in _batches(ids, batch):
-        queries.execute(using, lock, {"tenant": tenant, "record_ids": list(some)})
+        gone += lock_embeddings(using=using, tenant=tenant, record_ids=some)
         for model, how in tables_of_record():
             every = model._base_manager.using(using)  # noqa: SLF001
             found = every.filter(how.rows(tenant, some))
             rows[model._meta.db_table] += found._raw_delete(using)  # noqa: SLF001
+    discount(using=using, tenant=tenant, gone=gone)
     return dict(rows)
 
 

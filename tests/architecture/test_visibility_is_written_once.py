@@ -324,7 +324,7 @@ def test_no_statement_on_records_is_written_outside_the_sql_files() -> None:
     assert holders == {
         "checks.of_databases",  # the names of the tables whose columns it looks up
         "metrics.gauges",  # names of the tables whose sizes are shown
-        "runs.progress",  # under which name an erasure tells its share
+        "runs.progress",  # under which name an erasure counts records
         "types.erasures",  # under which name counts tell of records
     }
 

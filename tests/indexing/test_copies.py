@@ -5,12 +5,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prism_memory import indexing
+from prism_memory import backends, indexing
 from prism_memory.governance import erasure
 from prism_memory.models import Embedding, Record, VectorCopy
 from prism_memory.types import Actor
@@ -275,3 +276,43 @@ def test_a_late_deletion_takes_nothing_that_came_back(
     assert late
     drain()
     assert (index.held(), states()) == ({one}, {"held": 1})
+
+
+def test_an_error_of_its_own_is_an_outage(
+    index: WatchedIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_args: object, **_given: object) -> None:
+        raise RuntimeError
+
+    (one,) = remember("Tea", wait=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(WatchedIndex, "upsert", fails)
+        patch.setattr(WatchedIndex, "delete", fails)
+        remember_one("Coffee", wait=True)
+        assert "RuntimeError" in drain().behind
+        make_memory().forget([one])
+        assert "RuntimeError" in drain().behind
+    assert index.held() == {one}
+    assert drain().behind == ""
+    assert len(index.held()) == 1
+    assert one not in index.held()
+
+
+def test_a_queue_that_is_never_empty_leaves_time_for_the_copies(
+    index: WatchedIndex,
+) -> None:
+    index.down = True
+    remember("Tea", "Coffee", wait=True)
+    index.down = False
+    clock = [0.0]
+
+    def embed(texts: Any) -> Any:
+        clock[0] += 1.0
+        remember_one(f"Tea {clock[0]}")
+        return backends.embed(backends.get_embedder(), texts, role="passage")
+
+    with mock.patch("time.monotonic", side_effect=lambda: clock[0]):
+        done = drain(embed=embed, max_seconds=8.0, batch=1)
+
+    assert done.embedded < 8
+    assert len(index.held()) >= 2

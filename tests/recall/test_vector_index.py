@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -228,3 +229,36 @@ def test_all_levels_in_sight_are_asked_for(index: WatchedIndex) -> None:
     found = recall("Tea", legs="vector")
 
     assert {hit.scope for hit in found} == {owner, make_scope()}
+
+
+@pytest.mark.parametrize(
+    "answer", [None, [["a"]], ["x"], 1.5, RuntimeError("boom")], ids=repr
+)
+def test_an_index_that_answers_rubbish_is_not_believed(
+    index: WatchedIndex, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    def search(*_args: object, **_given: object) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    remember("Tea", "Coffee", wait=True)
+    monkeypatch.setattr(WatchedIndex, "search", search)
+
+    found = recall("Tea", legs="vector")
+    assert len(found) == 2
+    assert "external index" in found.degraded
+
+
+def test_an_answer_that_comes_too_late_counts_as_none(
+    index: WatchedIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*_args: object, **given: Any) -> list[uuid.UUID]:
+        time.sleep(given["timeout_seconds"] + 0.01)
+        return []
+
+    remember("Tea", wait=True)
+    with chosen(WATCHED, VECTOR_INDEX_SECONDS=0.05):
+        monkeypatch.setattr(WatchedIndex, "search", search)
+        found = recall("Tea", legs="vector")
+    assert "external index" in found.degraded

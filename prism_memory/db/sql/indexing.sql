@@ -301,19 +301,36 @@ SELECT build.pid
 UPDATE prism_memory_embeddingspace SET index_mode = %(mode)s::text
  WHERE id = %(space_id)s::integer;
 
+-- name: miscounted_scopes
+SELECT place.id
+  FROM prism_memory_scope AS place
+  LEFT JOIN prism_memory_embedding AS embedding
+    ON embedding.tenant = place.tenant AND embedding.scope_id = place.id
+   AND embedding.space_id = %(space_id)s::integer
+   AND (embedding.vector IS NOT NULL OR embedding.counted)
+ WHERE place.tenant = %(tenant)s::text
+ GROUP BY place.id, place.vectors
+HAVING place.vectors <> count(embedding.record_id)
+ ORDER BY place.id;
+
+-- name: lock_scope
+-- Who writes or deletes vectors counts them last: until this is let go, they wait.
+SELECT scope.id FROM prism_memory_scope AS scope
+ WHERE scope.tenant = %(tenant)s::text AND scope.id = %(scope_id)s::uuid
+   FOR NO KEY UPDATE;
+
 -- name: recount_vectors
+-- Of one scope that is locked, in a statement of its own: this one sees all that was
+-- counted before.
 UPDATE prism_memory_scope AS scope
-   SET vectors = counted.vectors
-  FROM (SELECT place.id, count(embedding.record_id) AS vectors
-          FROM prism_memory_scope AS place
-          LEFT JOIN prism_memory_embedding AS embedding
-            ON embedding.tenant = place.tenant AND embedding.scope_id = place.id
-           AND embedding.space_id = %(space_id)s::integer
-           AND (embedding.vector IS NOT NULL OR embedding.counted)
-         WHERE place.tenant = %(tenant)s::text
-         GROUP BY place.id) AS counted
- WHERE scope.tenant = %(tenant)s::text AND scope.id = counted.id
-   AND scope.vectors <> counted.vectors;
+   SET vectors = (SELECT count(*) FROM prism_memory_embedding AS embedding
+                   WHERE embedding.tenant = %(tenant)s::text
+                     AND embedding.scope_id = %(scope_id)s::uuid
+                     AND embedding.space_id = %(space_id)s::integer
+                     AND (embedding.vector IS NOT NULL OR embedding.counted))
+ WHERE scope.tenant = %(tenant)s::text AND scope.id = %(scope_id)s::uuid
+   AND EXISTS (SELECT FROM prism_memory_embeddingspace AS space
+                WHERE space.id = %(space_id)s::integer AND space.state = 'active');
 
 -- name: table_sizes
 -- With their indexes and what is stored out of line.

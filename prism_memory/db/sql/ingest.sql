@@ -131,11 +131,6 @@ UPDATE prism_memory_record AS record
        version = record.version + 1
  WHERE record.tenant = %(tenant)s::text AND record.id = ANY(%(ids)s::uuid[]);
 
--- name: drop_embeddings
-DELETE FROM prism_memory_embedding AS embedding
- WHERE embedding.tenant = %(tenant)s::text
-   AND embedding.record_id = ANY(%(record_ids)s::uuid[]);
-
 -- name: reuse_vectors
 -- Of the same text in another generation of the same document. Locked in the order in
 -- which a drain locks those of its space.

@@ -43,28 +43,49 @@ SELECT record.id
 
 -- name: lock_embeddings
 -- In the order in which a drain locks those of its space; and after them, as a drain
--- does, their copies, of which external indexes are then told that they are gone.
+-- does, their copies, of which external indexes are then told that they are gone. How
+-- many of them the planner's counts include, by scope, is for discount_vectors.
 WITH locked AS MATERIALIZED (
-  SELECT embedding.record_id
+  SELECT embedding.record_id, embedding.space_id, embedding.scope_id,
+         embedding.vector IS NOT NULL OR embedding.counted AS counted
     FROM prism_memory_embedding AS embedding
    WHERE embedding.tenant = %(tenant)s::text
      AND embedding.record_id = ANY(%(record_ids)s::uuid[])
    ORDER BY embedding.record_id, embedding.space_id
-     FOR UPDATE)
-UPDATE prism_memory_vectorcopy AS copied
-   SET state = 'gone', version = copied.version + 1
-  FROM (SELECT known.record_id, known.space_id, known.index
-          FROM prism_memory_vectorcopy AS known
-         WHERE known.tenant = %(tenant)s::text
-           AND known.record_id = ANY(%(record_ids)s::uuid[])
-           AND (SELECT count(*) FROM locked) >= 0
-         ORDER BY known.record_id, known.space_id, known.index
-           FOR UPDATE) AS theirs
- WHERE copied.tenant = %(tenant)s::text
-   AND copied.record_id = ANY(%(record_ids)s::uuid[])
-   AND copied.record_id = theirs.record_id
-   AND copied.space_id = theirs.space_id
-   AND copied.index = theirs.index;
+     FOR UPDATE),
+told AS (
+  UPDATE prism_memory_vectorcopy AS copied
+     SET state = 'gone', version = copied.version + 1
+    FROM (SELECT known.record_id, known.space_id, known.index
+            FROM prism_memory_vectorcopy AS known
+           WHERE known.tenant = %(tenant)s::text
+             AND known.record_id = ANY(%(record_ids)s::uuid[])
+             AND (SELECT count(*) FROM locked) >= 0
+           ORDER BY known.record_id, known.space_id, known.index
+             FOR UPDATE) AS theirs
+   WHERE copied.tenant = %(tenant)s::text
+     AND copied.record_id = ANY(%(record_ids)s::uuid[])
+     AND copied.record_id = theirs.record_id
+     AND copied.space_id = theirs.space_id
+     AND copied.index = theirs.index)
+SELECT locked.scope_id, count(*) AS counted
+  FROM locked
+  JOIN prism_memory_embeddingspace AS space
+    ON space.id = locked.space_id AND space.state = 'active'
+ WHERE locked.counted
+ GROUP BY locked.scope_id;
+
+-- name: drop_embeddings
+DELETE FROM prism_memory_embedding AS embedding
+ WHERE embedding.tenant = %(tenant)s::text
+   AND embedding.record_id = ANY(%(record_ids)s::uuid[]);
+
+-- name: discount_vectors
+-- What count_vectors added. After all embeddings that a transaction locks, as a drain
+-- does; and one scope a time, in the order of their ids.
+UPDATE prism_memory_scope AS scope
+   SET vectors = greatest(scope.vectors - %(gone)s::bigint, 0)
+ WHERE scope.tenant = %(tenant)s::text AND scope.id = %(scope_id)s::uuid;
 
 -- name: last_of_scope
 -- What is there of a scope that may go: up to which place, and up to which moment. Not up
