@@ -9,11 +9,13 @@ from urllib.parse import quote
 
 import pytest
 from django.db import connection
+from django.test import TransactionTestCase
 from hypothesis import settings
 
 from example_project.embedded import CHECKOUT, Services, broker_url
 from prism_memory.indexing import spaces
 from prism_memory.recall.candidates.places import forget_sizes
+from tests.emptied import empty_tables
 from tests.tries import examples
 
 if TYPE_CHECKING:
@@ -37,6 +39,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _services() -> Iterator[None]:
     """Have the test servers for the run; the last run to end stops them."""
     with Services("test").running():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tables_are_emptied_quickly() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", empty_tables)
         yield
 
 

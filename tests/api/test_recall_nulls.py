@@ -87,14 +87,9 @@ def test_what_may_be_none_in_python_may_be_null_and_nothing_else(form: Any) -> N
     assert {"legs", "fusion", "hyde", "trust_weighting"} < set(fields) - nullable
 
 
-@pytest.mark.parametrize("name", sorted(USUAL))
 @pytest.mark.parametrize("path", ["recall", "recall/deep"])
-def test_null_takes_a_default_of_the_search_back(
-    alice: Caller, path: str, name: str
-) -> None:
-    """B369."""
-    if path == "recall/deep" and name in RECALL_ALONE:
-        return
+def test_null_takes_a_default_of_the_search_back(alice: Caller, path: str) -> None:
+    """B369: each; it was there if it hid what else is found."""
     for text in ("tea of May", "green tea", "Is it cold?", "tea, and then more tea"):
         alice.remember(text, importance=0.1, valid_from=FROM, wait=True)
     asked = {"query": "tea", "top_k": 3}
@@ -106,11 +101,12 @@ def test_null_takes_a_default_of_the_search_back(
 
     with override_settings(PRISM_MEMORY=CONFIGURED):
         plain = hits()
-    usual = in_python(name)
-    with override_settings(PRISM_MEMORY={**CONFIGURED, "SEARCH_DEFAULTS": usual}):
-        assert name not in NARROW or hits() == []
-        assert hits(**{name: None}) == plain
     assert len(plain) == 3
+    for name in sorted({*USUAL} - (RECALL_ALONE if path == "recall/deep" else set())):
+        usual = {**CONFIGURED, "SEARCH_DEFAULTS": in_python(name)}
+        with override_settings(PRISM_MEMORY=usual):
+            assert name not in NARROW or hits() == [], name
+            assert hits(**{name: None}) == plain, name
 
 
 def in_python(name: str) -> dict[str, Any]:

@@ -407,11 +407,15 @@ def removal_calls(own: Mapping[str, Any], at: Any) -> Calls:
         grants = {"mail": [AccessGrant("ada")]}
         return lifecycle.set_access(**given, grants=grants)
 
+    def propagate_restricted() -> object:
+        set_access()
+        return lifecycle.propagate_deletion(
+            **own, by=READING_GOVERNOR, at=at, source="mail"
+        )
+
     return {
         "set_access": set_access,
-        "propagate_deletion, restricted": lambda: lifecycle.propagate_deletion(
-            **own, by=READING_GOVERNOR, at=at, source="mail"
-        ),
+        "propagate_deletion, restricted": propagate_restricted,
         "repoint": repointed,
         "forget": lambda: lifecycle.forget(**given, ids=[remember_one("rum")]),
         "forget, on hold": hidden,

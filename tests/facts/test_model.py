@@ -17,6 +17,7 @@ from prism_memory.errors import Conflict, Invalid, NotVisible
 from prism_memory.types import Acceptance, Trust
 from tests.factories import make_memory
 from tests.facts.asserted import said
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -248,7 +249,7 @@ class Run:
 
 @given(STEPS)
 @settings(
-    max_examples=40,
+    max_examples=examples(15),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -33,10 +33,13 @@ from tests.factories import make_memory, make_trace, remember, remember_one
 from tests.governance.erasing import ADA, CHAT, OPERATOR, erase, furnish
 from tests.lifecycle.test_concurrency import wait_for_a_waiter
 from tests.together import together
+from tests.tries import examples
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WRITERS = 8
+MOST = examples(12)
+"""Calls of each writer: enough to be at it before, during and after."""
 BOB = Scope("acme", "bob", "support", "chat-1")
 
 
@@ -56,7 +59,7 @@ def write(number: int, ended: threading.Event) -> list[Any]:
     """Write to scopes of the owner, old and new, until it is erased; return when."""
     written = []
     part = 0
-    while part < 5 or (part < 40 and not ended.is_set()):
+    while part < 3 or (part < MOST and not ended.is_set()):
         place = replace(CHAT, thread=f"chat-{(number + part) % 5}")
         source = SourceRef(f"stream-{part % 3}", part)
         entries = [

@@ -29,7 +29,7 @@ def writer(number: int, stop: threading.Event) -> Callable[[], None]:
 
     def write() -> None:
         memory, turn = make_memory(ADAS), 0
-        while not stop.is_set() and turn < 60:
+        while not stop.is_set() and turn < 20:
             turn += 1
             key = f"k{(number * 17 + turn * 7) % ROWS}"
             place = (turn * 13 * (number + 1)) % (2 * ROWS)

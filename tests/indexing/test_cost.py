@@ -20,6 +20,7 @@ from prism_memory.models import Embedding
 from tests.factories import make_scope, remember
 from tests.indexing.conftest import space
 from tests.recall.bulk import analyze, fill
+from tests.tables import make_fresh
 
 pytestmark = pytest.mark.django_db
 
@@ -199,14 +200,15 @@ def test_a_batch_alone_is_read_before_anything_is_known_of_the_table():
     the whole batch again, and parse its vectors anew, for each row that waits.
     """
     waiting = 300
+    make_fresh()  # what is known of files that other tests grew is known too
     remember("Seed.", wait=True)
     remember(*(f"Waits {n}." for n in range(waiting)))
     queue = claims.Queue("default", "acme", space())
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(
-                "DELETE FROM pg_statistic"
-                " WHERE starelid = 'prism_memory_embedding'::regclass"
+                "DELETE FROM pg_statistic WHERE starelid IN"
+                " (SELECT oid FROM pg_class WHERE relname LIKE 'prism_memory_%')"
             )
         held = claims.claim(queue, 50, None)
         given = {

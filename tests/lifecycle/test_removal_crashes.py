@@ -104,10 +104,12 @@ def make_facts(source: Record) -> None:
     make_fact("both", evidence=[source, tool])
 
 
-@pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_crash_at_any_statement_leaves_all_as_it_was(verb: str, after: bool) -> None:
-    """B146, case_C10: it was done, or it was not."""
+def test_a_crash_at_any_statement_leaves_all_as_it_was(verb: str) -> None:
+    """B146, case_C10: it was done, or it was not.
+
+    After one statement is before the next: of these two, each second time the one.
+    """
     prepare, do = VERBS[verb]
     source = remember_one("source", key="source", source=SourceRef("chat"), wait=True)
     remember_one("made", lineage=Lineage(("source",)), wait=True)
@@ -115,7 +117,7 @@ def test_a_crash_at_any_statement_leaves_all_as_it_was(verb: str, after: bool) -
     made = prepare(make_memory(), source)
     before = everything()
     for number in range(1, MOST):
-        crashing = Crashing(number, after=after)
+        crashing = Crashing(number, after=number % 2 == 0)
         try:
             with connection.execute_wrapper(crashing):
                 do(make_memory(), source, made)

@@ -39,6 +39,7 @@ from prism_memory.types import (
 )
 from tests.factories import NOON, make_memory, make_scope
 from tests.governance.erasing import erase
+from tests.tries import examples
 
 SIZE = 9
 TRUSTS = (Trust.USER, Trust.AGENT, Trust.TOOL)
@@ -217,7 +218,10 @@ removals = st.lists(
 
 @pytest.mark.django_db
 @given(worlds(), st.sets(nodes, max_size=2), removals)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(20),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_every_removal_is_as_the_model(
     world: World, held: set[int], removed: list[tuple[str, set[int]]]
 ) -> None:
