@@ -376,6 +376,32 @@ def denied_sources(
     }
 
 
+def drawn() -> sql.SQL:
+    """Return the sources that a row called ``record`` draws upon, as a WITH of SQL."""
+    return sql.SQL(named("access")["drawn"])
+
+
+def closed() -> sql.SQL:
+    """Return whether a row called ``record`` draws upon what is closed, as SQL.
+
+    To who may read what ``granted_to`` says; what is not restricted is open to all.
+    """
+    parts = {
+        "restricts": restricts(),
+        "undrawn_beyond_grants": _undrawn("closed_to_reader"),
+    }
+    text = sql.SQL(named("access")["closed_at_all"]).format(**parts)
+    return sql.SQL(text.as_string(None))
+
+
+def accessible(*, reader: Reader) -> sql.SQL:
+    """Return whether a reader may read what a row called ``record`` draws upon, as SQL.
+
+    A part of the rule: for what tells that something was, and nothing of what it said.
+    """
+    return _accessible(reader.documents())
+
+
 def readable(*, reader: Reader) -> sql.SQL:
     """Return whether a reader may know of a row called ``source``, as SQL.
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from psycopg import sql
 
-from prism_memory.access import Reader, placed
+from prism_memory.access import Reader, accessible, placed
 from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
@@ -198,6 +198,7 @@ def _rows(
         joined=sql.SQL(parts["joined"]),
         visible=reader.condition(),
         placed=placed(),
+        accessible=accessible(reader=reader),
     )
     given = {**reader.parameters(), **given}
     return queries.fetch(using, statement.as_string(None), given)

@@ -12,12 +12,14 @@ from typing import Final
 from prism_memory.access import Reader, visible
 from prism_memory.governance.fact_lines import Told, facts_told
 from prism_memory.governance.moments import moment
+from prism_memory.lifecycle.restricting import restricting
 from prism_memory.models import LineageEdge, Record
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
     JSON,
     PORTABLE,
     SAID_KINDS,
+    SOURCE,
     Kind,
     ReadMode,
     Scope,
@@ -100,12 +102,15 @@ class Writing:
         sources: Refs that each record is derived from, in order.
         known: Records among them that the export holds too, by ref.
         facts: Those whose statements are among the records, each with its versions.
+        restricted: Ids of restricted documents that each draws upon through what the
+            export does not hold.
     """
 
     redaction: Redaction
     sources: Mapping[uuid.UUID, Sequence[str]] = field(default_factory=dict)
     known: Mapping[str, Record] = field(default_factory=dict)
     facts: Mapping[uuid.UUID, Told] = field(default_factory=dict)
+    restricted: Mapping[uuid.UUID, Collection[str]] = field(default_factory=dict)
 
     def line(self, record: Record) -> str:
         """Return one record as JSON without a line end, redacted once more."""
@@ -130,6 +135,7 @@ class Writing:
             "lineage": [
                 self._ref(ref, record) for ref in self.sources.get(record.id, ())
             ],
+            **self._restricted(record),
             **{name: moment(getattr(record, name)) for name in TIMES},
             **self._fact(record),
             **self._chunk(record),
@@ -144,6 +150,10 @@ class Writing:
             "key": self._name(name_in_document(record)),
             "chunk": places | {"generation": record.generation},
         }
+
+    def _restricted(self, record: Record) -> JSON:
+        found = self.restricted.get(record.id)
+        return {"restricted_to": sorted(found)} if found else {}
 
     def _fact(self, record: Record) -> JSON:
         told = self.facts.get(record.id)
@@ -167,6 +177,7 @@ class Writing:
             "uri": self._words(record.source.uri),
             "ordinal": record.ordinal,
             **_document(record),
+            **({"restricted": True} if record.source.restricted else {}),
         }
 
     def _ref(self, ref: str, record: Record) -> JSON:
@@ -213,7 +224,7 @@ def writing(
 ) -> Writing:
     """Return what the lines of these records of one scope need.
 
-    One or two queries, and three for facts.
+    One to three queries, and three for facts.
     """
     if not records:
         return Writing(redaction)
@@ -225,9 +236,17 @@ def writing(
     for edge in edges.order_by("record_id", "position"):
         sources.setdefault(edge.record_id, []).append(edge.source_ref)
     refs = {ref for given in sources.values() for ref in given}
+    outlived = {
+        record_id: {r.removeprefix(SOURCE) for r in given if r.startswith(SOURCE)}
+        for record_id, given in sources.items()
+    }
+    sources = {
+        record_id: [ref for ref in given if not ref.startswith(SOURCE)]
+        for record_id, given in sources.items()
+    }
     ids = record_ids(refs)
     if not ids:
-        return Writing(redaction, sources, facts=facts)
+        return Writing(redaction, sources, facts=facts, restricted=outlived)
     reader = sight.reader(scope, at, mode=ReadMode.CHAIN, ids=ids)
     found = visible(using=using, reader=reader).select_related("scope", "source")
     columns = ("tenant", "kind", "namespace", "partition", "key", "scope", "source")
@@ -236,7 +255,24 @@ def writing(
         for source in found.only(*columns)
         if sight.holds(source.scope.value)
     }
-    return Writing(redaction, sources, known, facts)
+    for ref, source_id in _beyond(using, scope.tenant, refs - known.keys()):
+        for record_id, given in sources.items():
+            if ref in given:
+                outlived[record_id].add(str(source_id))
+    return Writing(redaction, sources, known, facts, outlived)
+
+
+def _beyond(
+    using: str, tenant: str, refs: Collection[str]
+) -> list[tuple[str, uuid.UUID]]:
+    """Return the restricted sources that what is not exported draws upon.
+
+    One query; none without refs.
+    """
+    if not (ids := record_ids(refs)):
+        return []
+    pairs = restricting(using=using, tenant=tenant, ids=ids)
+    return [(record_ref(record_id), source_id) for record_id, source_id in pairs]
 
 
 def _consent(record: Record) -> JSON | None:

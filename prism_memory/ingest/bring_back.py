@@ -23,6 +23,7 @@ from prism_memory.lifecycle.columns import columns
 from prism_memory.lifecycle.decisions import note_decisions
 from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.queueing import enqueue, wake
+from prism_memory.lifecycle.restore import close_restored
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import Actor, Kind, Restored, RestoredChunk, Scope, record_ref
@@ -147,6 +148,9 @@ def _bring(
         texts = {record_id: row.embed_sha256 for record_id, _, row in some}
         waiting, _ = enqueue(using=using, scope=scope, texts=texts, embedder=embedder)
         waits = waits or bool(waiting)
+    if any(_entry(row).restricted for _, _, row in new):
+        restricted = {_source_key(row) for _, _, row in new}
+        close_restored(using=using, scope=scope, rows={}, restricted=restricted)
     if new:
         grown = {
             "tenant": scope.tenant,

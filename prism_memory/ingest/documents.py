@@ -27,6 +27,7 @@ from prism_memory.types import (
     Kind,
     Origin,
     SourceRef,
+    check_bool,
     check_generation,
     check_name,
     check_text,
@@ -67,6 +68,7 @@ class Document:
 
     Args:
         generation: Of its scope's documents; None for what is always seen.
+        restricted: From now on nobody reads it without a grant.
     """
 
     key: str
@@ -79,6 +81,7 @@ class Document:
     metadata: Mapping[str, Any]
     generation: int | None
     pieces: tuple[Piece, ...]
+    restricted: bool = False
 
     def key_of(self, source_id: uuid.UUID, piece: Piece) -> str:
         """Return the key of a piece's record."""
@@ -101,6 +104,7 @@ def prepare_document(  # noqa: PLR0913 - what a document is made of
     metadata: Mapping[str, Any] | None,
     language: str | None,
     generation: int | None,
+    restricted: bool,
     limits: Limits,
     redaction: Redaction,
 ) -> Document:
@@ -139,6 +143,7 @@ def prepare_document(  # noqa: PLR0913 - what a document is made of
         pieces=tuple(
             Piece(row.key, chunk, row) for row, chunk in zip(rows, chunks, strict=True)
         ),
+        restricted=check_bool(restricted, "restricted"),
     )
 
 

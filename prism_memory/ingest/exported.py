@@ -53,8 +53,14 @@ TIMES: Final = (
     "valid_to",
 )
 OTHERS: Final = ("format", "id", "scope", "trust", "writer", "consent", "source")
-KNOWN: Final = frozenset({*PLAIN, *TIMES, *OTHERS, "lineage", "fact", "chunk"})
+KNOWN: Final = frozenset(
+    {*PLAIN, *TIMES, *OTHERS, "lineage", "restricted_to", "fact", "chunk"}
+)
 PAST: Final = ("created_at", "changed_at")
+SOURCE: Final = ("key", "uri", "ordinal", "kind", "chunker", "restricted")
+RESTRICTED_TO: Final = 4_096
+"""Restricted documents that one line names at most."""
+
 LINEAGE: Final = 32
 """Things that one record is derived from at most: it has that many places."""
 
@@ -143,6 +149,8 @@ def _entry(fields: Mapping[str, Any], mapped: Mapped) -> Restored:
         derived=_derived(fields.get("lineage")),
         fact=restored_fact(fields),
         chunk=_chunk(fields),
+        restricted=_is_restricted(fields),
+        restricted_to=_restricted_to(fields.get("restricted_to")),
     )
     _refuse_future(entry)
     _refuse_two_validities(entry)
@@ -186,7 +194,7 @@ def _consent(value: object) -> Consent | None:
 def _source(value: object) -> SourceRef | None:
     if value is None:
         return None
-    given = _object(value, "source", ("key", "uri", "ordinal", "kind", "chunker"))
+    given = _object(value, "source", SOURCE)
     return SourceRef(given.get("key", ""), given.get("ordinal"), given.get("uri", ""))  # type: ignore[arg-type] # checked there
 
 
@@ -202,6 +210,31 @@ def _chunk(fields: Mapping[str, Any]) -> RestoredChunk | None:
     source = fields.get("source")
     chunker = source.get("chunker", "") if isinstance(source, dict) else ""
     return RestoredChunk(**given, chunker=chunker)
+
+
+def _is_restricted(fields: Mapping[str, Any]) -> bool:
+    source = fields.get("source")
+    return isinstance(source, dict) and source.get("restricted", False)
+
+
+def _restricted_to(value: object) -> tuple[uuid.UUID, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        message = "restricted_to must be a list."
+        raise Invalid(message, field="restricted_to")
+    if len(value) > RESTRICTED_TO:
+        message = f"restricted_to holds more than {RESTRICTED_TO:,}."
+        raise LimitExceeded(message, field="restricted_to")
+    return tuple(_uuid(one, "restricted_to") for one in value)
+
+
+def _uuid(value: Any, name: str) -> uuid.UUID:  # noqa: ANN401 - of a file
+    try:
+        return uuid.UUID(value)
+    except (ValueError, AttributeError, TypeError):
+        message = f"{name} must be a UUID."
+        raise Invalid(message, field=name) from None
 
 
 def _derived(value: object) -> tuple[Derived, ...]:
@@ -223,11 +256,7 @@ def _one_derived(value: object) -> Derived:
     )
     given = _object(value, "lineage", names)
     if (record := given.get("record")) is not None:
-        try:
-            given["record"] = uuid.UUID(record)
-        except (ValueError, AttributeError, TypeError):
-            message = "lineage.record must be a UUID."
-            raise Invalid(message, field="lineage.record") from None
+        given["record"] = _uuid(record, "lineage.record")
     return Derived(**given)
 
 

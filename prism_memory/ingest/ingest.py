@@ -21,9 +21,11 @@ from prism_memory.ingest.sources import (
 from prism_memory.ingest.vectors import Vectors
 from prism_memory.ingest.writing import Writing
 from prism_memory.lifecycle.scopes import ensure_scope
+from prism_memory.lifecycle.set_access import restrict
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import (
     Actor,
+    Authorization,
     Ingested,
     Scope,
 )
@@ -46,12 +48,14 @@ class How:
         vectors: Made before, of texts that are new.
         wakes: Tell the worker; False for a caller who embeds by itself.
         reason: For the audit; no text content.
+        authorization: As whom the caller reads restricted documents.
     """
 
     embedder: str
     vectors: Vectors | None = None
     wakes: bool = True
     reason: str = ""
+    authorization: Authorization | None = None
 
 
 @for_tenant
@@ -72,6 +76,8 @@ def ingest(
     every 500 chunks.
 
     Raises:
+        NotVisible: The document is restricted, and not granted to the caller: else who
+            guesses its words would be told.
         Conflict: A stream has the key, or the source is retired; or facts cite a chunk
             that would get another trust class.
         Unsupported: In a host's transaction that is not READ COMMITTED.
@@ -79,7 +85,12 @@ def ingest(
     judged: dict[str, Piece] = {}
     alone = False
     while True:
-        found = look(using=using, scope=scope, document=document)
+        found = look(
+            using=using,
+            scope=scope,
+            document=document,
+            authorization=how.authorization,
+        )
         if found.is_same:
             return found.told(unchanged=True)
         # Outside the transaction: the gate may ask the host's classifier.
@@ -124,7 +135,8 @@ def _change(
         language=document.language,
         at=at,
     )
-    found = found_at(using, scope, document, source, LOCKED)
+    who = how.authorization
+    found = found_at(using, scope, document, source, LOCKED, who)
     if found.plan.unjudged(judged):
         raise NotJudged
     if any(move.closes for move in found.plan.moves) and not alone:
@@ -132,6 +144,15 @@ def _change(
     writing = Writing(using, scope, actor, document, found.id, at)
     waits = writing.write(found.plan, how.embedder, how.vectors, wakes=how.wakes)
     _write_source(using, scope, document, found, at, waits=waits)
+    if document.restricted and not source["restricted"]:
+        restrict(
+            using=using,
+            scope=scope,
+            actor=actor,
+            source_id=found.id,
+            at=at,
+            reason=how.reason,
+        )
     told = found.told(quarantined=writing.quarantined)
     told = replace(told, pending=found.still_waits or waits)
     _record(using, scope, actor, told, at, how.reason)

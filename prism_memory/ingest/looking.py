@@ -14,7 +14,8 @@ from prism_memory.db.queries import composed
 from prism_memory.ingest.documents import Document, chunk_id
 from prism_memory.ingest.planning import Plan, Stored, ordered, plan
 from prism_memory.ingest.sources import refuse_other, taken_out
-from prism_memory.types import NIL, Ingested, Scope, record_ref
+from prism_memory.lifecycle.granted import require_readable
+from prism_memory.types import NIL, Authorization, Ingested, Scope, record_ref
 
 UNLOCKED: Final = sql.SQL("")
 
@@ -51,6 +52,7 @@ class Found:
         origin = document.origin
         return (
             same
+            and (row["restricted"] or not document.restricted)
             and bytes(row["sha256"] or b"") == document.sha256
             and (row["trust"], row["writer"]) == (origin.trust.value, origin.writer)
             and ordered(row["metadata"]) == ordered(document.metadata)
@@ -100,11 +102,19 @@ class Found:
         )
 
 
-def look(*, using: str, scope: Scope, document: Document) -> Found:
+def look(
+    *,
+    using: str,
+    scope: Scope,
+    document: Document,
+    authorization: Authorization | None,
+) -> Found:
     """Return what would have to change, without a lock. Three queries, or one.
 
+    One more where the document is restricted.
+
     Raises:
-        Conflict: As ``ingest``.
+        NotVisible: As ``ingest``; likewise its conflicts.
     """
     given = {"tenant": scope.tenant, "scope_id": scope.id, "key": document.key}
     statement = composed("ingest", "document", lock=UNLOCKED)
@@ -113,7 +123,7 @@ def look(*, using: str, scope: Scope, document: Document) -> Found:
         # No id is known yet, and nothing is stored under any.
         pieces = [(NIL, "", piece) for piece in document.pieces]
         return Found(document, None, Plan(new=pieces))
-    return found_at(using, scope, document, rows[0], UNLOCKED)
+    return found_at(using, scope, document, rows[0], UNLOCKED, authorization)
 
 
 def found_at(
@@ -122,12 +132,17 @@ def found_at(
     document: Document,
     source: Mapping[str, Any],
     lock: sql.SQL,
+    authorization: Authorization | None,
 ) -> Found:
-    """Return what would have to change of a source. Two queries.
+    """Return what would have to change of a source. Two queries, or three.
 
     Raises:
-        Conflict: As ``ingest``.
+        NotVisible: As ``ingest``; likewise its conflicts.
     """
+    if source["restricted"]:
+        require_readable(
+            using=using, scope=scope, key=document.key, authorization=authorization
+        )
     refuse_other(source)
     keys = [document.key_of(source["id"], piece) for piece in document.pieces]
     given = {

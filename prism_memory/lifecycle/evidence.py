@@ -22,6 +22,7 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import LimitExceeded
 from prism_memory.lifecycle.reach import Reach, reach
+from prism_memory.lifecycle.restricting import keep_through
 from prism_memory.lifecycle.reviews import open_reviews
 from prism_memory.lifecycle.standing import bereft, standing
 from prism_memory.lifecycle.tombstones import (
@@ -185,11 +186,13 @@ def unlink(
     """Take evidence from facts that keep other, and judge those anew (B329).
 
     Their rows are locked. Deleting evidence never promotes a fact: else who deletes
-    could make a claim that was only proposed one that is relied on. Five queries at
-    most, and one for each scope of proposals; none without links.
+    could make a claim that was only proposed one that is relied on. Nor does it open
+    one that draws upon a restricted document. Seven queries at most, and one for each
+    scope of proposals; none without links.
     """
     if not links:
         return Unlinked()
+    keep_through(using=using, tenant=tenant, links=links)
     given = {
         "tenant": tenant,
         "fact_ids": [fact_id for fact_id, _ in links],

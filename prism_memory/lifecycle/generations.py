@@ -9,6 +9,8 @@ from django.db import transaction
 from django.db.models import Count
 
 from prism_memory import audit, models
+from prism_memory.access import Reader, accessible
+from prism_memory.db.expressions import NamedCondition
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.models import Record
@@ -62,14 +64,20 @@ def set_current_generation(
 
 
 @for_tenant
-def generations(*, using: str, scope: Scope) -> Generations:
-    """Return the generations of exactly ``scope``, and the current one. Two queries."""
+def generations(
+    *, using: str, scope: Scope, reader: Reader | None = None
+) -> Generations:
+    """Return the generations of exactly ``scope``, and the current one. Two queries.
+
+    Args:
+        reader: Whose restricted documents count; all do when None, for who governs.
+    """
     rows = models.Scope.objects.using(using).at(scope)
     current = rows.values_list("current_generation", flat=True).first()
-    return Generations(current, _counted(using, scope))
+    return Generations(current, _counted(using, scope, reader))
 
 
-def _counted(using: str, scope: Scope) -> dict[int, int]:
+def _counted(using: str, scope: Scope, reader: Reader | None) -> dict[int, int]:
     records: Any = Record.objects.using(using).filter(
         # The names decide, not the hash.
         tenant=scope.tenant,
@@ -80,5 +88,8 @@ def _counted(using: str, scope: Scope) -> dict[int, int]:
         generation__isnull=False,
         retired_at=None,
     )
+    if reader is not None:
+        rule = accessible(reader=reader).as_string(None)
+        records = records.filter(NamedCondition(rule, reader.parameters()))
     counted = records.values("generation").annotate(records=Count("id"))
     return {row["generation"]: row["records"] for row in counted.order_by("generation")}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from prism_memory.access import Reader, denied_sources, granted, granted_to
 from prism_memory.db import queries
 from prism_memory.db.queries import composed
 from prism_memory.errors import NotVisible, ScopeDenied
-from prism_memory.types import Grant, Permission, ReadMode, Scope
+from prism_memory.types import Authorization, Grant, Permission, ReadMode, Scope
 
 CLOSED = "The credentials do not open that source."
 
@@ -38,6 +39,31 @@ def require_granted(
         NotVisible: No such source.
         ScopeDenied: It is restricted and not granted to the authorization (B170).
     """
+    row = _found(using, scope, key, by.authorization)
+    if row is None:
+        raise NotVisible(field=field)
+    if row["closed"]:
+        raise ScopeDenied(CLOSED, field=field)
+    found: uuid.UUID = row["id"]
+    return found
+
+
+def require_readable(
+    *, using: str, scope: Scope, key: str, authorization: Authorization | None
+) -> None:
+    """Do nothing unless a source of exactly ``scope`` is closed to who asks. One query.
+
+    Raises:
+        NotVisible: It is restricted and not granted.
+    """
+    row = _found(using, scope, key, authorization)
+    if row is not None and row["closed"]:
+        raise NotVisible(field="key")
+
+
+def _found(
+    using: str, scope: Scope, key: str, authorization: Authorization | None
+) -> Mapping[str, Any] | None:
     given = {
         "tenant": scope.tenant,
         "scope_id": scope.id,
@@ -45,17 +71,10 @@ def require_granted(
         "agent": scope.agent,
         "thread": scope.thread,
         "key": key,
-        **granted_to(authorization=by.authorization),
+        **granted_to(authorization=authorization),
     }
-    rows = queries.fetch(
-        using, composed("source_access", "closed", granted=granted()), given
-    )
-    if not rows:
-        raise NotVisible(field=field)
-    if rows[0]["closed"]:
-        raise ScopeDenied(CLOSED, field=field)
-    found: uuid.UUID = rows[0]["id"]
-    return found
+    statement = composed("source_access", "closed", granted=granted())
+    return next(iter(queries.fetch(using, statement, given)), None)
 
 
 def require_granted_ids(

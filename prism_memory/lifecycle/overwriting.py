@@ -11,7 +11,7 @@ from prism_memory.db import queries
 from prism_memory.db.queries import composed
 from prism_memory.errors import Conflict, Unsupported
 from prism_memory.lifecycle.entries import Identity, Row
-from prism_memory.types import Consent, Scope
+from prism_memory.types import Authorization, Consent, Scope
 
 
 class SourcesLeft(Exception):
@@ -47,8 +47,18 @@ def refuse_unseen(upserted: Sequence[Mapping[str, Any]]) -> None:
         raise Unsupported(message)
 
 
-def find(using: str, scope: Scope, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return what stands under the rows' identities. One query, none without rows."""
+def find(
+    using: str,
+    scope: Scope,
+    rows: Sequence[Row],
+    authorization: Authorization | None = None,
+) -> list[dict[str, Any]]:
+    """Return what stands under the rows' identities. One query, none without rows.
+
+    Args:
+        authorization: As whom restricted documents are read: what draws upon others is
+            ``closed``.
+    """
     if not rows:
         return []
     names = ("kinds", "namespaces", "partitions", "keys")
@@ -57,8 +67,10 @@ def find(using: str, scope: Scope, rows: Sequence[Row]) -> list[dict[str, Any]]:
         **{name: list(column) for name, column in zip(names, columns, strict=True)},
         "tenant": scope.tenant,
         "scope_id": scope.id,
+        **access.granted_to(authorization=authorization),
     }
-    statement = composed("remember", "find_records", held=access.held())
+    parts = {"held": access.held(), "closed": access.closed()}
+    statement = composed("remember", "find_records", **parts)
     return queries.fetch(using, statement, given)
 
 
@@ -80,6 +92,7 @@ def refuse_conflict(
     Raises:
         Conflict: See ``remember``.
     """
+    _refuse_restricted(row, found)
     # A hold that hides nothing lets the same words be remembered again.
     if found["revoked"] or found["stopped"] or (found["held"] and changed):
         raise held()
@@ -95,6 +108,17 @@ def refuse_conflict(
         raise Conflict(message, field="key")
     if row.entry.consent is not None:
         _refuse_other_consent(row.entry.consent, found)
+
+
+def _refuse_restricted(row: Row, found: Mapping[str, Any]) -> None:
+    """Refuse also the same words: who may not read them would learn that they are."""
+    if found["closed"]:
+        message = "A record that draws upon a document you may not read has that key."
+        raise Conflict(message, field="key")
+    place = None if row.entry.source is None else row.entry.source.key
+    if found["restricted_to"] not in (None, place):
+        message = "A record does not leave a restricted source."
+        raise Conflict(message, field="source")
 
 
 def held() -> Conflict:

@@ -35,7 +35,13 @@ from prism_memory.lifecycle.reviews import lapse_reviews, open_reviews
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.sources import ensure_sources
 from prism_memory.lifecycle.tombstones import hold_lineage, mark_born_hidden
-from prism_memory.types import Actor, ReviewWhy, Scope, TombstoneReason
+from prism_memory.types import (
+    Actor,
+    Authorization,
+    ReviewWhy,
+    Scope,
+    TombstoneReason,
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ class GateMoved(Exception):
     """What was there got other words, and its gate opens or closes."""
 
 
-def remember(
+def remember(  # noqa: PLR0913 - keywords, most of them optional
     *,
     using: str,
     scope: Scope,
@@ -89,6 +95,7 @@ def remember(
     at: dt.datetime,
     wakes: bool = True,
     overwrites: bool = True,
+    authorization: Authorization | None = None,
 ) -> Stored:
     """Store prepared rows at exactly ``scope``, and queue them for embedding.
 
@@ -100,11 +107,13 @@ def remember(
         at: Time of writing.
         wakes: Tell the worker; False for a caller who embeds by itself.
         overwrites: False: what is there stays as it is, whatever it is.
+        authorization: As whom the caller reads restricted documents.
 
     Raises:
         Conflict: A row would overwrite a revoked, held or blocked record, or one that
             was edited behind the app's back; change a consent; or bring back corrected
-            words.
+            words. Or it has the key of a record that draws upon a restricted document
+            without a grant to the caller, or that would leave a restricted source.
         NotVisible: A lineage ref names a record that is not in sight.
         Unsupported: It would overwrite a record, or writes lineage, in a transaction
             that is not READ COMMITTED.
@@ -119,7 +128,9 @@ def remember(
                 if alone or any(row.entry.lineage for row in rows):
                     hold_lineage(using=using, tenant=scope.tenant, alone=alone)
                 ensure_scope(using=using, scope=scope, at=at)
-                done = _write(using, scope, rows, at, left, overwrites=overwrites)
+                done = _write(
+                    using, scope, rows, at, left, authorization, overwrites=overwrites
+                )
                 kept = _kept(rows, done, overwrites=overwrites)
                 _follow_gate(using, scope, rows, done, actor, at, alone=alone)
                 pending = _complete(
@@ -173,6 +184,7 @@ def _write(
     rows: Sequence[Row],
     at: dt.datetime,
     left: Collection[uuid.UUID],
+    authorization: Authorization | None,
     *,
     overwrites: bool,
 ) -> Written:
@@ -197,7 +209,7 @@ def _write(
     frozen = {r["id"] for r in upserted if r["reworded"] or r["rejudged"]}
     ids = {row.identity: row.id for row in distinct.values() if row.id in new}
     known = [row for row in distinct.values() if row.id not in new]
-    found = find(using, scope, known)
+    found = find(using, scope, known, authorization)
     if overwrites:
         _require_locked(found, given, left)
         for one in found:

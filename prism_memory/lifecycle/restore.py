@@ -21,6 +21,7 @@ from prism_memory.lifecycle.entries import Row
 from prism_memory.lifecycle.lineage import find_shared, write_edges
 from prism_memory.lifecycle.remember import remember
 from prism_memory.lifecycle.removal import lock_records
+from prism_memory.lifecycle.restricting import keep_restricted
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.types import Actor, Derived, Restored, Scope, record_ref
 
@@ -54,7 +55,8 @@ def restore(
     """Store those of the rows that are not there; return how many. All, or none.
 
     What is there stays as it is, whatever the file says of it: also what was revoked
-    or is held.
+    or is held. What was restricted where it was exported is closed to all here, until
+    access to its source is set.
 
     Args:
         rows: Made of ``Restored`` entries.
@@ -75,9 +77,40 @@ def restore(
         # What was written since the look at it stays as it is too.
         made = {row.id: row for row in new if row.id in stored.changed}
         late = _link(using, scope, made, at, final=False)
+        close_restored(
+            using=using, scope=scope, rows=made, restricted=_restricted(made.values())
+        )
         _complete(using, scope.tenant, made, late)
         integrity.sign(using=using, tenant=scope.tenant, record_ids=list(made))
     return len(made)
+
+
+def close_restored(
+    *,
+    using: str,
+    scope: Scope,
+    rows: Mapping[uuid.UUID, Row],
+    restricted: Iterable[str],
+) -> None:
+    """Close what was restricted where it was exported. Two queries; none without any.
+
+    Nobody is granted any of it before somebody says so here: principals of another
+    place are others. A source that was there and open is closed too.
+
+    Args:
+        rows: Restored records, by their ids.
+        restricted: Keys of their sources that were restricted.
+    """
+    if keys := sorted(set(restricted)):
+        given = {"tenant": scope.tenant, "scope_id": scope.id, "keys": keys}
+        queries.execute(using, named("restore")["restrict"], given)
+    drawn = [(i, one) for i, row in rows.items() for one in _entry(row).restricted_to]
+    keep_restricted(using=using, tenant=scope.tenant, drawing=drawn)
+
+
+def _restricted(rows: Iterable[Row]) -> set[str]:
+    entries = map(_entry, rows)
+    return {e.source.key for e in entries if e.restricted and e.source is not None}
 
 
 def link(*, using: str, scope: Scope, rows: Sequence[Row], at: dt.datetime) -> int:

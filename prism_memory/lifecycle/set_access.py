@@ -81,6 +81,33 @@ def set_access(
             )
 
 
+def restrict(
+    *,
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    source_id: uuid.UUID,
+    at: dt.datetime,
+    reason: str = "",
+) -> None:
+    """Let nobody read a source of ``scope`` that is locked and open. Two queries.
+
+    Inside the transaction of who locked it.
+    """
+    given = {"tenant": scope.tenant, "source_ids": [source_id]}
+    queries.execute(using, named(FILE)["restrict"], given)
+    audit.record(
+        using=using,
+        tenant=scope.tenant,
+        actor=actor,
+        action="source.access",
+        target=f"source:{source_id}",
+        at=at,
+        reason=reason,
+        detail=_told([]) | {"granted": 0, "revoked": 0},
+    )
+
+
 def check_grants(grants: Given) -> Wanted:
     """Return grants by source, if they may be set at once.
 

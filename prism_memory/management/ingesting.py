@@ -58,6 +58,7 @@ class Writing:
         of_files: What is written came from files, and is known by them again.
         restores: A retired source comes back with its file.
         is_trial: Nothing is kept of what is written.
+        restricted: Nobody reads them before access to them is set.
     """
 
     memory: Memory
@@ -68,6 +69,7 @@ class Writing:
     of_files: bool = True
     restores: bool = False
     is_trial: bool = False
+    restricted: bool = False
 
     def __call__(self, key: str, document: Document) -> Ingested:
         """Store a document.
@@ -97,6 +99,7 @@ class Writing:
             chunker=CHUNKERS[self.chunker or BY_FORM[document.form]](),
             metadata=known | ({FILE: name} if self.of_files else {}),
             language=self.language,
+            restricted=self.restricted,
         )
 
     def _trial(self) -> Any:

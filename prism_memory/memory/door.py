@@ -222,7 +222,8 @@ class Memory(
             Invalid: A field is not acceptable; the error names it.
             LimitExceeded: A limit was exceeded; the error names it.
             Conflict: An entry would overwrite a revoked or held record, or one that is
-                blocked by what it was derived from.
+                blocked by what it was derived from; or one that this memory may not
+                read for a restricted document, or that would leave its source.
             NotVisible: Lineage names a record that is neither in sight nor shared.
             EmbedderMismatch: The stored vectors are another embedder's.
             Unsupported: ``wait`` inside an open transaction: nothing can be embedded
@@ -252,6 +253,7 @@ class Memory(
             embedder=self.embedder,
             at=timezone.now(),
             wakes=not wait,
+            authorization=self.authorization,
         )
         done = indexing.Done(
             self.using, self.scope.tenant, space, frozenset(stored.ids)

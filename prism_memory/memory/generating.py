@@ -5,9 +5,10 @@ from __future__ import annotations
 from asgiref.sync import sync_to_async
 
 from prism_memory import lifecycle
+from prism_memory.access import Reader
 from prism_memory.lifecycle.generations import generations
 from prism_memory.memory.verbs import Verbs
-from prism_memory.types import Generations
+from prism_memory.types import Generations, ReadMode
 
 
 class Generating(Verbs):
@@ -33,8 +34,12 @@ class Generating(Verbs):
         )
 
     def generations(self) -> Generations:
-        """Return the generations here and how much each holds. Two queries."""
-        return generations(using=self.using, scope=self.scope)
+        """Return the generations here and how much each holds. Two queries.
+
+        Chunks of restricted documents that this memory may not read do not count.
+        """
+        reader = Reader(self.scope, ReadMode.EXACT, authorization=self.authorization)
+        return generations(using=self.using, scope=self.scope, reader=reader)
 
     async def aset_current_generation(
         self, generation: int | None, *, reason: str = ""

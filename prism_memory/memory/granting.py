@@ -8,9 +8,11 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from prism_memory import lifecycle
+from prism_memory.access import Reader
+from prism_memory.lifecycle.granted import check_grant
 from prism_memory.lifecycle.set_access import Given
 from prism_memory.recall.source_access import read_access
-from prism_memory.types import AccessGrant, Grant, Repointed, check_name
+from prism_memory.types import AccessGrant, Grant, ReadMode, Repointed, check_name
 
 if TYPE_CHECKING:
     from prism_memory.memory.door import Memory
@@ -40,18 +42,33 @@ class Granting:
         """
         lifecycle.set_access(**self.memory._who(reason), grants=grants)  # noqa: SLF001
 
-    def access(self, key: str) -> tuple[AccessGrant, ...] | None:
+    def access(
+        self, key: str, *, by: Grant | None = None
+    ) -> tuple[AccessGrant, ...] | None:
         """Return who may read a source of exactly this scope.
 
-        None where it is not restricted: all read it who see the scope. For who
-        governs: it asks for no authorization. One query.
+        None where it is not restricted: all read it who see the scope. One query.
+
+        Args:
+            by: Who the host has verified to govern this scope: they need not be able to
+                read the source. When None, as whom the memory reads.
 
         Raises:
-            NotVisible: No such source in this scope.
+            NotVisible: No such source in this scope, or it may not be read.
+            ScopeDenied: The grant does not open this scope.
+            PermissionDenied: It does not govern.
         """
         memory = self.memory
+        if by is not None:
+            check_grant(by, memory.scope)
+        reader = Reader(
+            memory.scope,
+            ReadMode.EXACT,
+            authorization=memory.authorization,
+            include_restricted=by is not None,
+        )
         return read_access(
-            using=memory.using, scope=memory.scope, key=check_name(key, "key")
+            using=memory.using, reader=reader, key=check_name(key, "key")
         )
 
     def repoint(
@@ -91,9 +108,11 @@ class Granting:
         """Do as ``set_access``, for asynchronous code."""
         await sync_to_async(self.set_access)(grants, reason=reason)
 
-    async def aaccess(self, key: str) -> tuple[AccessGrant, ...] | None:
+    async def aaccess(
+        self, key: str, *, by: Grant | None = None
+    ) -> tuple[AccessGrant, ...] | None:
         """Do as ``access``, for asynchronous code."""
-        return await sync_to_async(self.access)(key)
+        return await sync_to_async(self.access)(key, by=by)
 
     async def arepoint(self, from_key: str, to_key: str, **kwargs: Any) -> Repointed:  # noqa: ANN401
         """Do as ``repoint``, for asynchronous code."""

@@ -30,6 +30,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "metadata": None,
     "language": None,
     "generation": None,
+    "restricted": False,
 }
 """What ``ingest`` and ``replace`` take besides, and what is usual."""
 
@@ -68,9 +69,11 @@ class Ingesting:
                 ``prism_memory.ingest.chunking.Chunker``, Markdown's when None;
                 ``origin``, who vouches for it, the memory's own when None; ``metadata``
                 of each chunk, whose ``heading`` is the chunk's own; ``language``;
-                ``generation`` of the scope's documents, always seen when None.
+                ``generation`` of the scope's documents, always seen when None;
+                ``restricted``: nobody reads it before ``set_access`` grants it.
 
         Raises:
+            NotVisible: It is restricted, and this memory may not read it.
             Invalid: A field is not acceptable; the error names it.
             LimitExceeded: A limit was exceeded; the error names it.
             Conflict: The key is that of a stream, or of a source that is retired; or
@@ -115,7 +118,12 @@ class Ingesting:
         spaces = self.memory._spaces_to_write()  # noqa: SLF001 - its other half
         vectors = None
         if spaces:
-            found = look(using=self.memory.using, scope=self.scope, document=document)
+            found = look(
+                using=self.memory.using,
+                scope=self.scope,
+                document=document,
+                authorization=self.memory.authorization,
+            )
             vectors = embed_first(
                 space=spaces[0],
                 texts=found.texts(),
@@ -153,7 +161,8 @@ class Ingesting:
 
     def _ingest(self, document: Document, how: How, reason: str) -> Ingested:
         who = self.memory._who(reason)  # noqa: SLF001 - its other half
-        how = replace(how, reason=who.pop("reason"))
+        reader = self.memory.authorization
+        how = replace(how, reason=who.pop("reason"), authorization=reader)
         return ingest(**who, document=document, how=how)
 
     def _waited(

@@ -10,7 +10,7 @@ from prism_memory.db.fields import NameField, TenantField, TenantForeignKey
 from prism_memory.models.base import TenantModel, at_most_a_name, names, one_of
 from prism_memory.models.choices import TombstoneReasonChoice
 from prism_memory.models.record import Record
-from prism_memory.types import REF_PATTERN
+from prism_memory.types import LINEAGE_PATTERN, REF_PATTERN
 
 
 class LineageEdge(models.Model):
@@ -30,7 +30,7 @@ class LineageEdge(models.Model):
                 name="prism_memory_lineage_position",
             ),
             # What cannot be read would name nothing, and so be blocked by nothing.
-            names("source_ref", REF_PATTERN, "prism_memory_lineage_ref"),
+            names("source_ref", LINEAGE_PATTERN, "prism_memory_lineage_ref"),
         ]
         indexes = [
             models.Index(

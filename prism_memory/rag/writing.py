@@ -16,6 +16,7 @@ from prism_memory.types import (
     ChunkPage,
     DeletedSource,
     Generations,
+    Grant,
     Ingested,
     Ingestion,
     SourcePage,
@@ -104,13 +105,18 @@ class Writing(Part):
         """
         self.memory.sources.set_access(grants, reason=reason)
 
-    def source_access(self, key: str) -> tuple[AccessGrant, ...] | None:
+    def source_access(
+        self, key: str, *, by: Grant | None = None
+    ) -> tuple[AccessGrant, ...] | None:
         """Return who may read a document; None where it is not restricted.
+
+        Args:
+            by: Who governs, and need not read it; as whom the store reads when None.
 
         Raises:
             NotVisible: There is no such document here.
         """
-        return self.memory.sources.access(key)
+        return self.memory.sources.access(key, by=by)
 
     def set_current_generation(
         self, generation: int | None, *, reason: str = ""
@@ -169,9 +175,11 @@ class Writing(Part):
         """Do as ``set_source_access``, for asynchronous code."""
         await sync_to_async(self.set_source_access)(grants, reason=reason)
 
-    async def asource_access(self, key: str) -> tuple[AccessGrant, ...] | None:
+    async def asource_access(
+        self, key: str, *, by: Grant | None = None
+    ) -> tuple[AccessGrant, ...] | None:
         """Do as ``source_access``, for asynchronous code."""
-        return await sync_to_async(self.source_access)(key)
+        return await sync_to_async(self.source_access)(key, by=by)
 
     async def aset_current_generation(
         self, generation: int | None, *, reason: str = ""

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from prism_memory.access import Reader, readable
 from prism_memory.db import queries
-from prism_memory.db.queries import named
+from prism_memory.db.queries import composed
 from prism_memory.errors import NotVisible
-from prism_memory.types import AccessGrant, Scope
+from prism_memory.types import AccessGrant
 
 
 def read_access(
-    *, using: str, scope: Scope, key: str
+    *, using: str, reader: Reader, key: str
 ) -> tuple[AccessGrant, ...] | None:
-    """Return the grants of a source of exactly ``scope``; None: it is not restricted.
+    """Return the grants of a source; None: it is not restricted. One query.
 
-    One query.
+    Args:
+        reader: Of exactly their scope.
 
     Raises:
-        NotVisible: No such source.
+        NotVisible: No such source, or the reader may not know of it.
     """
+    scope = reader.scope
     given = {
+        **reader.parameters(),
         "tenant": scope.tenant,
         "scope_id": scope.id,
         "owner": scope.owner,
@@ -26,7 +30,8 @@ def read_access(
         "thread": scope.thread,
         "key": key,
     }
-    rows = queries.fetch(using, named("source_access")["listed"], given)
+    statement = composed("source_access", "listed", readable=readable(reader=reader))
+    rows = queries.fetch(using, statement, given)
     if not rows:
         raise NotVisible(field="key")
     if not rows[0]["restricted"]:

@@ -68,8 +68,10 @@ from prism_memory.types.governing import ConsentDecision, ConsentHistory, Correc
 from prism_memory.types.ids import MAX, NIL, uuid7
 from prism_memory.types.options import TRUST_OPTIONS, Options
 from prism_memory.types.refs import (
+    LINEAGE_PATTERN,
     RECORD,
     REF_PATTERN,
+    SOURCE,
     UUID_PATTERN,
     AbsenceScore,
     record_ids,
@@ -169,6 +171,7 @@ __all__ = [
     "GROUPS_AT_MOST",
     "HASH_BYTES",
     "JSON",
+    "LINEAGE_PATTERN",
     "MAX",
     "MAX_GENERATION",
     "MAX_ORDINAL",
@@ -183,6 +186,7 @@ __all__ = [
     "SAID_KINDS",
     "SCOPE_NAMESPACE",
     "SHARED_AT_MOST",
+    "SOURCE",
     "STRENGTH_AT_FIRST",
     "STRENGTH_AT_MOST",
     "STRENGTH_STEP",

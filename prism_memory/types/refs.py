@@ -1,6 +1,7 @@
 """Refs: how lineage, tombstones and shares name a thing.
 
-``record:<uuid>``, or ``ext:<scope uuid>:<id>`` for something outside.
+``record:<uuid>``, or ``ext:<scope uuid>:<id>`` for something outside. In lineage also
+``source:<uuid>``: a restricted document whose words what derives from it has outlived.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ UUID_PATTERN: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 
 REF_PATTERN: Final = f"^(record:{UUID_PATTERN}|ext:{UUID_PATTERN}:.+)$"
 """As the database checks it: one spelling of each ref, else two would be two things."""
+
+SOURCE: Final = "source:"
+
+LINEAGE_PATTERN: Final = f"^((record|source):{UUID_PATTERN}|ext:{UUID_PATTERN}:.+)$"
+"""As ``REF_PATTERN``, of what a record is derived from."""
 
 
 def record_ref(record_id: uuid.UUID) -> str:

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from prism_memory.errors import Invalid
-from prism_memory.types.checks import check_bigint, check_name, check_text, check_time
+from prism_memory.types.checks import (
+    check_bigint,
+    check_bool,
+    check_name,
+    check_text,
+    check_time,
+)
 from prism_memory.types.entries import Entry
 from prism_memory.types.generations import check_generation
 from prism_memory.types.restored_facts import RestoredFact
@@ -104,6 +110,9 @@ class Restored(Entry):
         derived: What it is derived from; ``lineage`` stays None.
         fact: What it is the statement of; None for what is no fact.
         chunk: Where it stands in its document; None for what is in none.
+        restricted: Its source was restricted.
+        restricted_to: Ids of restricted documents that it draws upon besides, where it
+            was exported.
     """
 
     created_at: dt.datetime | None = None
@@ -112,11 +121,14 @@ class Restored(Entry):
     derived: tuple[Derived, ...] = ()
     fact: RestoredFact | None = None
     chunk: RestoredChunk | None = None
+    restricted: bool = False
+    restricted_to: tuple[uuid.UUID, ...] = ()
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
         for name in ("created_at", "changed_at"):
             object.__setattr__(self, name, check_time(getattr(self, name), name))
+        check_bool(self.restricted, "source.restricted")
         if (self.kind is Kind.CHUNK) != (self.chunk is not None):
             message = "A chunk, and nothing else, stands in a document."
             raise Invalid(message, field="chunk")

@@ -116,6 +116,7 @@ AROUND_THE_RULE: Final = {
 RAW_SQL: Final = {
     "access.denied": "The sources for which records are withheld; ids only.",
     "access.drawn": "A part of the rule.",
+    "lineage.restricting": "Ids of sources that what outlives them stays closed by.",
     "facts.promotable": "Ids that ``validate`` is asked about, by their numbers.",
     "facts.standings": "Numbers of what fades, in sight or not; no words.",
     "access.held": "Whether a hold keeps a row, or a fact that rests on it.",

@@ -63,7 +63,7 @@ def test_ids_vectors_lineage_and_grants_stay_and_the_key_is_another() -> None:
     cited = {item.id: item.source for item in memory.list().items}
     assert cited == {ids[0]: "new", ids[1]: "new", note: None}
     assert {hit.source for hit in memory.recall("a b").hits} >= {"new"}
-    assert len(memory.sources.access("new") or ()) == 2
+    assert len(memory.sources.access("new", by=governor(ADA_READS)) or ()) == 2
     event = AuditEvent.objects.get(action="source.repoint")
     assert (event.target, event.actor) == (f"source:{source_id('new')}", "user:7")
     assert (event.detail, event.reason) == ({"records": 2}, "renamed")

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 
-from prism_memory.errors import Invalid, LimitExceeded, NotVisible
+from prism_memory.errors import (
+    Invalid,
+    LimitExceeded,
+    NotVisible,
+    PermissionDenied,
+    ScopeDenied,
+)
 from prism_memory.models import AuditEvent, Source, SourceAccess
 from prism_memory.types import (
     AccessGrant,
@@ -17,7 +23,14 @@ from prism_memory.types import (
     Permission,
     Scope,
 )
-from tests.documents import GRANTS, document, source_id
+from tests.documents import (
+    GRANTS,
+    READERS,
+    STRANGERS,
+    document,
+    memory_of,
+    source_id,
+)
 from tests.factories import ADA, make_memory, make_scope
 from tests.together import together
 
@@ -29,7 +42,9 @@ def set_access(grants: Any, scope: Scope | None = None, **given: Any) -> None:
 
 
 def access(key: str = "salaries", scope: Scope | None = None) -> Any:
-    return make_memory(scope).sources.access(key)
+    """Ask as who governs the scope, and reads none of it."""
+    by = Grant(scope or make_scope(), frozenset({Permission.GOVERN}), ADA, Actor())
+    return make_memory(scope).sources.access(key, by=by)
 
 
 def events() -> list[Any]:
@@ -131,13 +146,29 @@ def test_a_source_is_of_exactly_its_scope(scope: Scope) -> None:
     assert len(access()) == 2
 
 
+def test_who_reads_a_document_is_told_to_who_reads_it_or_governs() -> None:
+    document("salaries", "a", grants=GRANTS)
+    for who in STRANGERS.values():
+        with pytest.raises(NotVisible):
+            memory_of(who).sources.access("salaries")
+    for who in READERS.values():
+        assert memory_of(who).sources.access("salaries") == access()
+    elsewhere = Grant(make_scope(owner="bob"), frozenset(Permission), ADA, Actor())
+    with pytest.raises(ScopeDenied):
+        make_memory().sources.access("salaries", by=elsewhere)
+    reads = Grant(make_scope(), frozenset({Permission.READ}), ADA, Actor())
+    with pytest.raises(PermissionDenied):
+        make_memory().sources.access("salaries", by=reads)
+
+
 def test_the_asynchronous_twins_do_the_same() -> None:
     document("salaries", "a")
     sources = make_memory().sources
     async_to_sync(sources.aset_access)({"salaries": GRANTS})
-    assert async_to_sync(sources.aaccess)("salaries") == sources.access("salaries")
     reads = Authorization("ada")
     by = Grant(make_scope(), frozenset(Permission), ADA, Actor(), reads)
+    told = async_to_sync(sources.aaccess)("salaries", by=by)
+    assert told == sources.access("salaries", by=by)
     assert async_to_sync(sources.arepoint)("salaries", "pay", by=by).moved == 1
 
 

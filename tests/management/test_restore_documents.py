@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prism_memory.memory import Memory
-from prism_memory.models import Evidence, Record, Source
-from prism_memory.types import Entry, Scope, SourceRef
+from prism_memory.models import Evidence, Record, Source, SourceAccess
+from prism_memory.types import Authorization, Entry, Kind, Lineage, Scope, SourceRef
+from tests.documents import ADA, GRANTS, memory_of
 from tests.factories import make_memory, make_scope
 from tests.facts.asserted import assert_one
 from tests.governance.stored import lines, run_export, storages
@@ -125,3 +127,59 @@ def test_a_stream_of_that_key_is_no_document(run: Any, folder: Path) -> None:
     assert done.code != 0
     assert "stream has that key" in done.message
     assert Record.objects.filter(tenant="globex").count() == 1
+
+
+def restricted(scope: Scope = HERE) -> tuple[Memory, dict[str, uuid.UUID]]:
+    """Ingest a restricted document; return who reads it, and its chunks."""
+    ingest(scope=scope)
+    hr = memory_of(ADA, scope)
+    hr.sources.set_access({"guide": GRANTS})
+    return hr, ids("guide", scope)
+
+
+def seen(who: Authorization | None, scope: Scope) -> set[str]:
+    return {item.text for item in memory_of(who, scope).list(limit=200).items}
+
+
+@pytest.mark.parametrize("tenant", ["globex", "acme"])
+def test_what_was_restricted_comes_back_closed_until_access_is_set(
+    run: Any, folder: Path, tenant: str
+) -> None:
+    """With all that draws upon it. Grants do not travel: principals are others."""
+    hr, named = restricted()
+    turn = Entry("Of a talk.", key="t", kind=Kind.TURN, source=SourceRef("talk"))
+    hr.remember([turn, Entry("Open.")])
+    hr.sources.set_access({"talk": GRANTS})
+    assert_one(evidence=[named[REFUNDS]], text="Derived.", memory=hr)
+    path = exported(folder, hr)
+    for key in ("guide", "talk"):
+        hr.sources.delete(key)
+    assert not Source.objects.exists()
+    scope = make_scope(tenant=tenant)
+    done = restore(run, path, tenant)
+    assert (done.code, done.message) == (0, "")
+    assert not SourceAccess.objects.exists()
+    assert seen(None, scope) == seen(ADA, scope) == {"Open."}
+    memory_of(None, scope).sources.set_access({"guide": GRANTS, "talk": GRANTS})
+    assert seen(None, scope) == {"Open."}
+    back = seen(ADA, scope)
+    assert {"Of a talk.", *(row.text for row in chunks(scope=scope))} < back
+    assert ("Derived." in back) is (tenant == "globex")  # it was deleted here
+
+
+def test_what_draws_upon_a_restricted_document_beyond_the_export_comes_back_closed(
+    run: Any, folder: Path
+) -> None:
+    """Or upon one that it outlived: nobody can be granted either there."""
+    hr, named = restricted(Scope("acme", HERE.owner))
+    here = memory_of(ADA, HERE)
+    upon = Lineage((f"record:{named[REFUNDS]}",))
+    here.remember([Entry("A note.", key="n", kind=Kind.NOTE, lineage=upon)])
+    goes = named["Parcels leave on Monday."]
+    cited = [*here.remember([Entry("Open.")]).accepted, goes]
+    assert_one(evidence=cited, text="Outlived.", memory=here)
+    hr.forget(goes)
+    assert restore(run, exported(folder, here)).code == 0
+    there = Record.objects.filter(tenant="globex")
+    assert {row.text for row in there} == {"A note.", "Outlived.", "Open."}
+    assert seen(None, THERE) == seen(ADA, THERE) == {"Open."}

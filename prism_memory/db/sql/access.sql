@@ -64,11 +64,15 @@ AND {accessible}
 TRUE
 
 -- name: restricts
--- Whether the tenant restricts any document: asked once in a statement, of an index that
--- is empty for most.
+-- Whether the tenant restricts any document, or has what outlived one: asked once in a
+-- statement, of indexes in which most have nothing there.
 (SELECT EXISTS (
    SELECT FROM prism_memory_source AS source
-    WHERE source.tenant = %(tenant)s::text AND source.restricted))
+    WHERE source.tenant = %(tenant)s::text AND source.restricted)
+ OR EXISTS (
+   SELECT FROM prism_memory_lineageedge AS edge
+    WHERE edge.tenant = %(tenant)s::text
+      AND edge.source_ref >= 'source:' AND edge.source_ref < 'source;'))
 
 -- name: guarded
 -- For the same readers where it is taken that the tenant restricts nothing: nothing at
@@ -92,8 +96,8 @@ source.restricted
 source.restricted AND NOT {granted}
 
 -- name: undrawn
--- Whether the row called "record" neither is of a closed document nor draws upon one.
--- Most rows were derived from nothing: they are spared the walk.
+-- Whether the row called "record" neither is of a closed document nor draws upon one. One
+-- that is gone is closed. Most rows were derived from nothing: they are spared the walk.
 ((record.source_id IS NULL
   OR (NOT EXISTS (
         SELECT FROM prism_memory_source AS source
@@ -103,17 +107,23 @@ source.restricted AND NOT {granted}
  AND ((NOT EXISTS (
          SELECT FROM prism_memory_lineageedge AS edge
           WHERE edge.tenant = %(tenant)s::text AND edge.record_id = record.id
-            AND starts_with(edge.source_ref, 'record:')
+            AND NOT starts_with(edge.source_ref, 'ext:')
          OFFSET 0)) IS TRUE
       OR (NOT EXISTS (
             {drawn}
             SELECT FROM drawn
-             CROSS JOIN LATERAL (
-                   SELECT FROM prism_memory_source AS source
-                    WHERE source.tenant = %(tenant)s::text
-                      AND source.id = drawn.source_id
-                      AND {closed}
-                   OFFSET 0) AS closed)) IS TRUE))
+             WHERE drawn.source_id IS NOT NULL
+               AND (NOT EXISTS (
+                     SELECT FROM prism_memory_source AS source
+                      WHERE source.tenant = %(tenant)s::text
+                        AND source.id = drawn.source_id
+                        AND NOT ({closed})
+                     OFFSET 0)) IS TRUE)) IS TRUE))
+
+-- name: closed_at_all
+-- Whether the row called "record" is, or draws upon, a restricted document without a
+-- grant to who asks; whatever else they may read.
+({restricts} AND NOT {undrawn_beyond_grants})
 
 -- name: granted_alone
 -- Beside it, for who shall see only what a grant speaks of: what is of no source, or of
@@ -161,8 +171,8 @@ EXISTS (
 
 -- name: denied
 -- The restricted sources that some records draw upon and that the reader may not read,
--- and whether they might if the version were another. Ids only.
-SELECT DISTINCT source.id, {granted_once} AS granted_once
+-- and whether they might if the version were another; and those that are gone. Ids only.
+SELECT DISTINCT upon.source_id AS id, {granted_once} AS granted_once
   FROM unnest(%(record_ids)s::uuid[]) AS given(id)
  CROSS JOIN LATERAL (
        SELECT record.id, record.source_id
@@ -170,29 +180,33 @@ SELECT DISTINCT source.id, {granted_once} AS granted_once
         WHERE record.tenant = %(tenant)s::text AND record.id = given.id
        OFFSET 0) AS record
  CROSS JOIN LATERAL ({drawn} SELECT drawn.source_id FROM drawn OFFSET 0) AS upon
-  JOIN prism_memory_source AS source
+  LEFT JOIN prism_memory_source AS source
     ON source.tenant = %(tenant)s::text AND source.id = upon.source_id
- WHERE source.restricted AND NOT {granted}
+ WHERE upon.source_id IS NOT NULL
+   AND (source.id IS NULL OR (source.restricted AND NOT {granted}))
 
 -- name: drawn
--- The sources that the row called "record" draws upon: its own, and those of what it was
--- derived from, however far. UNION ends where a circle closes. No other row is called
--- "record" here: Django's name for it takes that one's place.
+-- The sources that the row called "record" draws upon: its own, those of what it was
+-- derived from, however far, and those whose words it outlived. UNION ends where a circle
+-- closes. No other row is called "record" here: Django's name for it takes that one's
+-- place.
 WITH RECURSIVE drawn(source_id, id) AS (
   SELECT record.source_id, record.id
   UNION
   SELECT ancestor.source_id, ancestor.id
     FROM drawn
    CROSS JOIN LATERAL (
-         SELECT above.source_id, above.id
+         SELECT CASE WHEN starts_with(edge.source_ref, 'source:')
+                     THEN substr(edge.source_ref, 8)::uuid
+                     ELSE above.source_id END AS source_id, above.id
            FROM prism_memory_lineageedge AS edge
-          CROSS JOIN LATERAL (
+           LEFT JOIN LATERAL (
                 SELECT above.source_id, above.id
                   FROM prism_memory_record AS above
                  WHERE above.tenant = %(tenant)s::text
                    AND above.id = CASE WHEN starts_with(edge.source_ref, 'record:')
                                        THEN substr(edge.source_ref, 8)::uuid END
-                OFFSET 0) AS above
+                OFFSET 0) AS above ON TRUE
           WHERE edge.tenant = %(tenant)s::text AND edge.record_id = drawn.id
          OFFSET 0) AS ancestor)
 

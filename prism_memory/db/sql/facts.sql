@@ -89,7 +89,8 @@ SELECT DISTINCT ON (fact.id) {columns}
  WHERE fact.tenant = %(tenant)s::text
    AND fact.id = ANY(%(fact_ids)s::uuid[])
    AND ({visible}
-        OR (%(forgotten)s::boolean AND fact.closing = 'forgotten' AND {placed}))
+        OR (%(forgotten)s::boolean AND fact.closing = 'forgotten' AND {placed}
+            AND {accessible}))
  ORDER BY fact.id, version.recorded_from DESC;
 
 -- name: chain

@@ -14,7 +14,7 @@ ON CONFLICT (tenant, scope_id, key) DO NOTHING;
 -- Before its records, as by all who lock both. Two who ingest the same wait for each
 -- other, and who removes it, or holds it, for them.
 SELECT id, kind, state, uri, trust, writer, sha256, ingestion, bytes, chunks, chunker,
-       language, metadata, retired_at
+       language, metadata, retired_at, restricted
   FROM prism_memory_source
  WHERE tenant = %(tenant)s::text
    AND scope_id = %(scope_id)s::uuid

@@ -1,4 +1,5 @@
--- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in.
+-- Parameters are %(name)s and are bound by the driver; nothing is ever formatted in, but
+-- {drawn} and {restricts} of access.sql.
 
 -- name: share_lineage
 -- Held to the end of the transaction by every writer of lineage; they do not wait for
@@ -214,3 +215,30 @@ UPDATE prism_memory_tombstone AS stone
    AND stone.cleared_at IS NULL
    AND (stone.target_ref, stone.root_ref) NOT IN (
          SELECT above.target_ref, above.ref FROM above);
+
+-- name: restricting
+-- The restricted sources that each of some records draws upon, and those that are gone.
+SELECT DISTINCT record.id AS record_id, upon.source_id
+  FROM unnest(%(record_ids)s::uuid[]) AS given(id)
+ CROSS JOIN LATERAL (
+       SELECT record.id, record.source_id
+         FROM prism_memory_record AS record
+        WHERE record.tenant = %(tenant)s::text AND record.id = given.id
+       OFFSET 0) AS record
+ CROSS JOIN LATERAL ({drawn} SELECT drawn.source_id FROM drawn OFFSET 0) AS upon
+ WHERE upon.source_id IS NOT NULL
+   AND {restricts}
+   AND (NOT EXISTS (
+         SELECT FROM prism_memory_source AS source
+          WHERE source.tenant = %(tenant)s::text AND source.id = upon.source_id
+            AND NOT source.restricted
+         OFFSET 0)) IS TRUE
+ ORDER BY record.id, upon.source_id;
+
+-- name: keep_restricted
+-- What is read by those alone who may read a document stays so without its words.
+INSERT INTO prism_memory_lineageedge AS edge (tenant, record_id, source_ref, position)
+SELECT %(tenant)s::text, given.record_id, 'source:' || given.source_id::text, 0
+  FROM unnest(%(record_ids)s::uuid[], %(source_ids)s::uuid[])
+       AS given(record_id, source_id)
+ON CONFLICT (tenant, record_id, source_ref) DO NOTHING;

@@ -155,6 +155,12 @@ ON CONFLICT (tenant, scope_id, kind, namespace, partition, key) DO UPDATE
         OR record.source_id = ANY(%(left)s::uuid[]))
    AND NOT (excluded.key = encode(excluded.sha256, 'hex')
             AND record.sha256 <> excluded.sha256)
+   -- Nothing leaves a restricted source: what derives from it would be open to all.
+   AND (record.source_id IS NOT DISTINCT FROM excluded.source_id
+        OR (NOT EXISTS (
+              SELECT FROM prism_memory_source AS before
+               WHERE before.tenant = record.tenant AND before.id = record.source_id
+                 AND before.restricted)) IS TRUE)
    AND (record.retired_at IS NOT NULL
         OR (record.text, record.tier, record.lexical_text, record.embed_text,
             record.language, record.importance, record.metadata, record.trust,
@@ -215,6 +221,11 @@ SELECT record.id, record.kind, record.namespace, record.partition, record.key,
        EXISTS (SELECT FROM prism_memory_evidence AS cited
                 WHERE cited.tenant = record.tenant
                   AND cited.record_id = record.id) AS cited,
+       (SELECT source.key
+          FROM prism_memory_source AS source
+         WHERE source.tenant = record.tenant AND source.id = record.source_id
+           AND source.restricted) AS restricted_to,
+       {closed} AS closed,
        {held} AS held
   FROM prism_memory_record AS record
   JOIN unnest(%(kinds)s::text[], %(namespaces)s::text[], %(partitions)s::text[],
@@ -288,9 +299,10 @@ SELECT record.id
    AND {shared};
 
 -- name: clear_lineage
--- What is given again stays as it is.
+-- What is given again stays as it is; so does what outlived a restricted document.
 DELETE FROM prism_memory_lineageedge AS edge
  WHERE edge.tenant = %(tenant)s::text AND edge.record_id = ANY(%(record_ids)s::uuid[])
+   AND NOT starts_with(edge.source_ref, 'source:')
    AND (edge.record_id, edge.source_ref) NOT IN (
          SELECT * FROM unnest(%(edge_record_ids)s::uuid[], %(source_refs)s::text[]))
 RETURNING edge.record_id;

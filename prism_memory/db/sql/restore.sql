@@ -20,6 +20,20 @@ SELECT source.id, source.scope_id, source.key
     ON source.scope_id = given.scope_id AND source.key = given.key
  WHERE source.tenant = %(tenant)s::text AND source.kind = 'document';
 
+-- name: restrict
+-- Sources of exactly one scope, in the order of their keys, as by all who lock several.
+UPDATE prism_memory_source AS source
+   SET restricted = TRUE
+  FROM (SELECT found.id
+          FROM prism_memory_source AS found
+         WHERE found.tenant = %(tenant)s::text
+           AND found.scope_id = %(scope_id)s::uuid
+           AND found.key = ANY(%(keys)s::text[])
+           AND NOT found.restricted
+         ORDER BY found.key
+           FOR NO KEY UPDATE) AS closed
+ WHERE source.tenant = %(tenant)s::text AND source.id = closed.id;
+
 -- name: complete
 -- What a record has that no entry gives. ``late`` ones stay out of sight for now.
 UPDATE prism_memory_record AS record

@@ -57,6 +57,7 @@ SELECT source.restricted, given.principal, given.group_name, given.access_versio
    AND source.key = %(key)s::text
    AND (place.owner, place.agent, place.thread)
      = (%(owner)s::text, %(agent)s::text, %(thread)s::text)
+   AND {readable}
  ORDER BY given.group_name, given.principal;
 
 -- name: closed

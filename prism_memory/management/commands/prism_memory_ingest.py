@@ -22,7 +22,7 @@ from prism_memory.management.options import (
 )
 from prism_memory.management.progress import Progress
 from prism_memory.memory import Memory
-from prism_memory.types import Origin, Scope, Trust
+from prism_memory.types import Authorization, Open, Origin, Scope, Trust
 
 STDIN = Path("-")
 
@@ -179,6 +179,23 @@ def _add_scope(parser: CommandParser) -> None:
         help="What kind of writer the words are of; document, usually.",
     )
     parser.add_argument("--writer", required=True, help="Who wrote them.")
+    parser.add_argument(
+        "--restricted",
+        action="store_true",
+        help="Nobody reads them before access to them is set.",
+    )
+    parser.add_argument(
+        "--principal",
+        default="",
+        help="As whom restricted documents are ingested anew; they are refused, if not"
+        " given.",
+    )
+    parser.add_argument(
+        "--group",
+        action="append",
+        default=[],
+        help="A group of the principal's; give it once for each.",
+    )
     parser.add_argument("--key-prefix", default="", help="Put before each key.")
     parser.add_argument("--key", help="The whole key of standard input.")
     parser.add_argument(
@@ -226,6 +243,8 @@ def _check(options: dict[str, Any]) -> None:
         told = "--prune needs --key-prefix: it says which sources are of these files."
     elif options["prune"] and not all(path.is_dir() for path in options["paths"]):
         told = "--prune is of folders alone."
+    elif options["group"] and not options["principal"]:
+        told = "--group is of a --principal."
     elif options["wait"] and options["dry_run"]:
         told = "--dry-run leaves nothing to embed."
     if told:
@@ -243,6 +262,7 @@ def _writing(options: dict[str, Any]) -> ingesting.Writing:
         actor=os_actor(),
         using=database(options),
         origin=Origin(Trust(options["trust"]), options["writer"]),
+        authorization=_reader(options),
     )
     return ingesting.Writing(
         memory,
@@ -253,4 +273,11 @@ def _writing(options: dict[str, Any]) -> ingesting.Writing:
         of_files=options["paths"] != [STDIN],
         restores=options["restore"],
         is_trial=options["dry_run"],
+        restricted=options["restricted"],
     )
+
+
+def _reader(options: dict[str, Any]) -> Authorization | None:
+    if not options["principal"]:
+        return None
+    return Authorization(options["principal"], options["group"], open=Open.ALLOW)
