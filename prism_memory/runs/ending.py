@@ -13,7 +13,6 @@ from typing import Literal
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from prism_memory import signals
 from prism_memory.conf import settings
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict, NotVisible, PrismMemoryError
@@ -21,8 +20,8 @@ from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 from prism_memory.runs.holding import TakenOver, one_running, update
 from prism_memory.runs.pausing import back_off_seconds
+from prism_memory.runs.telling import tell_ended
 from prism_memory.runs.waiting import BY_WORKERS, is_silent
-from prism_memory.spans import hashed, of_the_past
 
 
 def finish(
@@ -46,17 +45,7 @@ def finish(
         tries = run.attempts + 1
         changes |= {"attempts": tries, "next_try_at": _next_try(run.kind, tries, at)}
     if update(run, using, changes):
-        transaction.on_commit(partial(_tell, run, using), using=using, robust=True)
-
-
-def _tell(run: Run, using: str) -> None:
-    """Tell of work that ended: a span over the whole of it, and the signal."""
-    numbers = {name: n for name, n in run.counts.items() if isinstance(n, int | float)}
-    told = {"tenant": hashed(run.tenant), "kind": run.kind, "state": str(run.state)}
-    if run.finished_at is not None:
-        span = {**numbers, **told}
-        of_the_past("run", span, start=run.started_at, end=run.finished_at)
-    signals.run_ended.send_robust(sender=Run, using=using, run=run)
+        transaction.on_commit(partial(tell_ended, run, using), using=using, robust=True)
 
 
 def _next_try(kind: str, tries: int, at: dt.datetime) -> dt.datetime | None:
@@ -121,7 +110,7 @@ def cancel(*, using: str, tenant: str, run_id: uuid.UUID, at: dt.datetime) -> Ru
     run.state, run.next_try_at = RunState.CANCELLED, None
     run.finished_at = run.finished_at or at
     run.save(using=using)
-    transaction.on_commit(partial(_tell, run, using), using=using, robust=True)
+    transaction.on_commit(partial(tell_ended, run, using), using=using, robust=True)
     return run
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -17,6 +18,7 @@ from prism_memory.errors import Conflict, NotVisible
 from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 from prism_memory.runs.progress import done_and_total
+from prism_memory.runs.telling import tell_ended
 from prism_memory.runs.waiting import is_silent, silent_since
 from prism_memory.types import Actor
 
@@ -179,6 +181,7 @@ def _give_up(run: Run, using: str, at: dt.datetime) -> None:
     run.state, run.error = RunState.FAILED, "No worker came back from it."
     run.finished_at = run.heartbeat_at = at
     run.save(using=using)
+    transaction.on_commit(partial(tell_ended, run, using), using=using, robust=True)
 
 
 def advance(

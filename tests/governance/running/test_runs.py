@@ -7,6 +7,7 @@ import inspect
 import uuid
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.utils import timezone
@@ -165,15 +166,24 @@ def test_a_live_worker_is_left_alone_and_an_old_message_is_worth_nothing() -> No
         runs.advance(second, using="default", cursor={}, counts={}, at=much_later)
 
 
-def test_what_kills_its_worker_each_time_is_given_up(settings: Any) -> None:
+def test_what_kills_its_worker_each_time_is_given_up(
+    settings: Any, django_capture_on_commit_callbacks: Any
+) -> None:
     settings.PRISM_MEMORY = {**settings.PRISM_MEMORY, "RUN_ATTEMPTS": 2}
     run, at = begin(), timezone.now()
     given: dict[str, Any] = {**HELD, "run_id": run.id}
     at += dt.timedelta(minutes=6)
     runs.take_up(**given, at=at, unless_held=True)
     at += dt.timedelta(minutes=6)
-    with pytest.raises(NotVisible):
+    told = mock.Mock(return_value=None)
+    signals.run_ended.connect(told, weak=False)
+    with (
+        django_capture_on_commit_callbacks(execute=True),
+        pytest.raises(NotVisible),
+    ):
         runs.take_up(**given, at=at, unless_held=True)
+    signals.run_ended.disconnect(told)
+    assert told.call_count == 1
     run.refresh_from_db()
     assert (run.state, run.next_try_at) == ("failed", None)
     assert run.error == "No worker came back from it."
