@@ -14,6 +14,7 @@ from prism_memory.checks.of_providers import (
 )
 from prism_memory.checks.of_routing import check_routing
 from prism_memory.checks.of_settings import check_settings
+from prism_memory.checks.of_work import check_work
 
 __all__ = [
     "SCOPED",
@@ -24,6 +25,7 @@ __all__ = [
     "check_settings",
     "check_traces",
     "check_vector_index",
+    "check_work",
     "register",
 ]
 
@@ -32,6 +34,7 @@ def register() -> None:
     """Register the checks, from the app's ``ready``."""
     checks.register(check_settings)
     checks.register(check_routing)
+    checks.register(check_work)
     checks.register(check_embedders)
     checks.register(check_providers)
     checks.register(check_traces)

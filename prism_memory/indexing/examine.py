@@ -99,7 +99,7 @@ def of_catalogue(using: str, spaces: Collection[Space]) -> Iterator[Finding]:
         if name not in found:
             meaning = "an index of the records is gone; what it serves gets slow"
             yield Finding("record_index_missing", meaning, name)
-        elif not found[name]["valid"]:
+        elif not found[name]["valid"] and not found[name]["built"]:
             meaning = "an index of the records is half made"
             yield Finding("record_index_invalid", meaning, name)
 

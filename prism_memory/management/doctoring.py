@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from django.db import DatabaseError
+
 from prism_memory import indexing
 from prism_memory.errors import Conflict, PrismMemoryError
 from prism_memory.management.command import table
@@ -89,6 +91,8 @@ def _seen(using: str, name: str, part: Part, finding: Finding, *, fix: bool) -> 
         return Seen(name, finding, error=str(error))
     except PrismMemoryError as error:
         return Seen(name, finding, error=error.code)
+    except DatabaseError as error:  # a deadlock, a lock: the other cures go on
+        return Seen(name, finding, error=type(error).__name__)
 
 
 def lines(found: Sequence[Seen]) -> list[str]:

@@ -18,6 +18,7 @@ from prism_memory.indexing import index_name
 from prism_memory.indexing.spaces import space_of
 from prism_memory.models import EmbeddingSpace, SpaceState
 from prism_memory.models.choices import IndexMode, ReviewWhyChoice
+from prism_memory.runs.progress import DONE
 
 MOST_COUNTED: Final = 100_000
 """Of each thing and tenant; there may be more. So many index entries take 20 ms."""
@@ -117,6 +118,7 @@ def state_of(*, using: str, tenant: str, space_ids: Sequence[int]) -> TenantStat
         "tenant": tenant,
         "space_ids": list(space_ids),
         "most": MOST_COUNTED,
+        "done_of": json.dumps(DONE),
         "whys": [str(why) for why in ReviewWhyChoice.values],
     }
     (found,) = queries.fetch(using, named("metrics")["state_of_tenant"], given)

@@ -17,7 +17,7 @@ from prism_memory.errors import Conflict, NotVisible
 from prism_memory.models import Run
 from prism_memory.models.choices import RunState
 from prism_memory.runs.progress import done_and_total
-from prism_memory.runs.waiting import silent_since
+from prism_memory.runs.waiting import is_silent, silent_since
 from prism_memory.types import Actor
 
 
@@ -44,13 +44,15 @@ def begin(
         anew: Begin a new one, whatever there was; one that did not end is cancelled.
 
     Raises:
-        Conflict: Another process began the same work in this moment.
+        Conflict: Another process began the same work in this moment; or, with ``anew``,
+            it gave a sign of life lately.
     """
     message = f"Another process began the same {kind} in this moment."
     with one_running(message), transaction.atomic(using=using):
         run = _unfinished(using, tenant, kind, target)
         if run is not None and anew:
-            _cancel(run, using, at)
+            if run.state != RunState.RUNNING or is_silent(run, at):
+                _cancel(run, using, at)
             run = None
         if run is None:
             return Run.objects.using(using).create(
@@ -69,7 +71,7 @@ def begin(
 
 
 def _cancel(run: Run, using: str, at: dt.datetime) -> None:
-    """End one that is begun anew: who works on it stops at its next step."""
+    """End one that is begun anew: should its worker live, it stops at its next step."""
     run.state, run.next_try_at = RunState.CANCELLED, None
     run.finished_at = run.finished_at or at
     run.save(using=using)

@@ -266,12 +266,13 @@ def test_a_late_deletion_takes_nothing_that_came_back(
         if not late:
             late.append(given)
             _claims_end()
-            VectorCopy.objects.update(state="wanted", version=9)
+            row = VectorCopy.objects.filter(record_id=one)
+            row.update(state="wanted", version=9)
             indexing.copy(using="default", tenant="acme", space=space())
         real(self, *given)
 
     monkeypatch.setattr(type(index), "delete", delete)
-    VectorCopy.objects.update(state="gone")
+    VectorCopy.objects.filter(record_id=one).update(state="gone")
     drain()
     assert late
     drain()

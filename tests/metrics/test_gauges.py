@@ -58,8 +58,10 @@ def test_nothing_pending_is_a_zero_and_not_missing() -> None:
 
 def test_runs_are_told_with_progress_and_silence() -> None:
     run = begin("acme")
-    counts = {"done": 3, "total": 12}
-    runs.advance(run, using="default", cursor={}, counts=counts, at=timezone.now())
+    counts = {"rebuilt": 3}  # as that kind counts; the total is in its cursor
+    runs.advance(
+        run, using="default", cursor={"total": 12}, counts=counts, at=timezone.now()
+    )
     long_ago = timezone.now() - dt.timedelta(minutes=20)
     Run.objects.filter(tenant="acme").update(heartbeat_at=long_ago)
     failed = begin("globex", "export")

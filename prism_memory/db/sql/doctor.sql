@@ -86,7 +86,11 @@ UPDATE prism_memory_embedding AS embedding
 -- name: indexes_of_our_tables
 -- As the catalogue has them, whatever the models say.
 SELECT class.relname::text AS name, owner.relname::text AS table_name,
-       index.indisvalid AS valid
+       index.indisvalid AS valid,
+       EXISTS (SELECT FROM pg_stat_progress_create_index AS build
+                WHERE build.datname = current_database()
+                  AND build.relid = index.indrelid
+                  AND build.index_relid IN (0, class.oid)) AS built
   FROM pg_index AS index
   JOIN pg_class AS class ON class.oid = index.indexrelid
   JOIN pg_class AS owner ON owner.oid = index.indrelid

@@ -35,15 +35,23 @@ SELECT
              FROM unnest(%(space_ids)s::integer[]) AS space(id)) AS queue) AS queues,
   (SELECT jsonb_agg(to_jsonb(going))
      FROM (SELECT run.kind, count(*) AS runs,
-                  sum(CASE WHEN jsonb_typeof(run.counts -> 'done') = 'number'
-                            AND jsonb_typeof(run.counts -> 'total') = 'number'
-                           THEN (run.counts ->> 'done')::numeric END) AS done,
-                  sum(CASE WHEN jsonb_typeof(run.counts -> 'done') = 'number'
-                            AND jsonb_typeof(run.counts -> 'total') = 'number'
-                           THEN (run.counts ->> 'total')::numeric END) AS total,
+                  -- As runs.progress reads them.
+                  sum(CASE WHEN jsonb_typeof(known.done) = 'number'
+                            AND jsonb_typeof(known.total) = 'number'
+                           THEN least((known.done #>> '{}')::numeric,
+                                      (known.total #>> '{}')::numeric) END) AS done,
+                  sum(CASE WHEN jsonb_typeof(known.done) = 'number'
+                            AND jsonb_typeof(known.total) = 'number'
+                           THEN (known.total #>> '{}')::numeric END) AS total,
                   extract(epoch FROM statement_timestamp() - min(run.heartbeat_at))
                     AS silent_seconds
              FROM prism_memory_run AS run
+            CROSS JOIN LATERAL (
+                  SELECT coalesce(run.counts -> 'done',
+                                  run.counts -> (%(done_of)s::jsonb ->> run.kind),
+                                  '0'::jsonb) AS done,
+                         coalesce(run.counts -> 'total', run.cursor -> 'total')
+                         AS total) AS known
             WHERE run.tenant = %(tenant)s::text AND run.state = 'running'
             GROUP BY run.kind) AS going) AS running,
   (SELECT jsonb_agg(to_jsonb(ended))

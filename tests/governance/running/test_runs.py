@@ -297,8 +297,11 @@ def test_a_message_of_one_kind_leaves_a_run_of_another_alone(kind: str) -> None:
 
 
 def test_what_is_begun_anew_ends_what_was_begun_before() -> None:
-    """Who still works on it stops at its next step; no worker tries it again."""
+    """Not one that is worked on; no worker tries again what failed."""
     first = begin()
+    with pytest.raises(Conflict, match="began the same erase"):
+        begin(anew=True)
+    Run.objects.update(heartbeat_at=timezone.now() - dt.timedelta(minutes=6))
     second = begin(anew=True)
     assert (second.id != first.id, second.cursor.keys()) == (True, {"holder"})
     with pytest.raises(runs.TakenOver):
