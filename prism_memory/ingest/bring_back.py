@@ -16,7 +16,6 @@ from prism_memory.db import queries
 from prism_memory.db.queries import named
 from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Invalid
-from prism_memory.ingest.documents import chunk_id
 from prism_memory.ingest.sources import ensure_document, refuse_other, taken_out
 from prism_memory.ingest.writing import COLUMNS, batches, hide
 from prism_memory.lifecycle.columns import columns
@@ -26,7 +25,7 @@ from prism_memory.lifecycle.queueing import enqueue, wake
 from prism_memory.lifecycle.restore import close_restored
 from prism_memory.lifecycle.scopes import ensure_scope
 from prism_memory.lifecycle.tombstones import hold_lineage
-from prism_memory.types import Actor, Kind, Restored, RestoredChunk, Scope, record_ref
+from prism_memory.types import Actor, Kind, Restored, RestoredChunk, Scope, chunk_id
 
 NAME: Final = re.compile(r"[0-9a-f]{64}:\d{1,9}(?::g(?P<generation>\d{1,10}))?")
 SPANS: Final = ("line_start", "line_end", "offset_start", "offset_end")
@@ -134,12 +133,13 @@ def _bring(
     keys = {f"{source['id']}:{row.key}": row for row in rows}
     named_so = _there(using, scope, list(keys))
     ids = {chunk_id(scope.tenant, key): key for key in keys if key not in named_so}
-    refs = [record_ref(record_id) for record_id in ids]
-    taken = taken_out(using=using, tenant=scope.tenant, refs=refs)
+    taken = taken_out(
+        using=using, scope=scope, source_id=source["id"], keys=[*ids.values()]
+    )
     new = [
         (record_id, key, keys[key])
         for record_id, key in ids.items()
-        if record_ref(record_id) not in taken
+        if key not in taken
     ]
     waits = False
     for some in batches(new):

@@ -22,7 +22,6 @@ from prism_memory.ingest.chunking import (
 from prism_memory.lifecycle.entries import Row, prepare
 from prism_memory.redaction import Redaction
 from prism_memory.types import (
-    SCOPE_NAMESPACE,
     Entry,
     Kind,
     Origin,
@@ -33,9 +32,6 @@ from prism_memory.types import (
     check_text,
     to_json,
 )
-
-CHUNK_NAMESPACE: Final = uuid.uuid5(SCOPE_NAMESPACE, "chunk")
-"""Ids of chunks are made in it, so that a chunk that was forgotten is known again."""
 
 IDENTITY_CHARACTERS: Final = 1_000
 METADATA_BYTES: Final = 65_536
@@ -87,11 +83,6 @@ class Document:
         """Return the key of a piece's record."""
         generation = "" if self.generation is None else f":g{self.generation}"
         return f"{source_id}:{piece.name}{generation}"
-
-
-def chunk_id(tenant: str, key: str) -> uuid.UUID:
-    """Return the id that a chunk has as long as its source lives, whatever happens."""
-    return uuid.uuid5(CHUNK_NAMESPACE, f"{tenant}\0{key}")
 
 
 def prepare_document(  # noqa: PLR0913 - what a document is made of

@@ -11,11 +11,11 @@ from psycopg import sql
 
 from prism_memory.db import queries
 from prism_memory.db.queries import composed
-from prism_memory.ingest.documents import Document, chunk_id
+from prism_memory.ingest.documents import Document
 from prism_memory.ingest.planning import Plan, Stored, ordered, plan
 from prism_memory.ingest.sources import refuse_other, taken_out
 from prism_memory.lifecycle.granted import require_readable
-from prism_memory.types import NIL, Authorization, Ingested, Scope, record_ref
+from prism_memory.types import NIL, Authorization, Ingested, Scope
 
 UNLOCKED: Final = sql.SQL("")
 
@@ -134,7 +134,7 @@ def found_at(
     lock: sql.SQL,
     authorization: Authorization | None,
 ) -> Found:
-    """Return what would have to change of a source. Two queries, or three.
+    """Return what would have to change of a source. Three queries, or four.
 
     Raises:
         NotVisible: As ``ingest``; likewise its conflicts.
@@ -153,14 +153,12 @@ def found_at(
     }
     rows = queries.fetch(using, composed("ingest", "chunks", lock=lock), given)
     stored = {row["key"]: Stored.read(row) for row in rows}
-    missing = [chunk_id(scope.tenant, key) for key in keys if key not in stored]
+    missing = [key for key in keys if key not in stored]
     done = plan(
         document,
         tenant=scope.tenant,
         source_id=source["id"],
         stored=stored,
-        taken=taken_out(
-            using=using, tenant=scope.tenant, refs=[record_ref(i) for i in missing]
-        ),
+        taken=taken_out(using=using, scope=scope, source_id=source["id"], keys=missing),
     )
     return Found(document, source, done)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from prism_memory.errors import Conflict
-from prism_memory.ingest.documents import Document, Piece, chunk_id
-from prism_memory.types import record_ref
+from prism_memory.ingest.documents import Document, Piece
+from prism_memory.types import chunk_id
 
 PLACES: Final = (*("ordinal", "line_start", "line_end", "offset_start", "offset_end"),)
 
@@ -138,7 +138,7 @@ def plan(
 
     Args:
         stored: By key: what is in force, and what had left and is wanted again.
-        taken: Refs of records that somebody took out of memory.
+        taken: Keys of what somebody took out of memory, or hid, at another place too.
 
     Raises:
         Conflict: A chunk that facts cite would get another trust class.
@@ -149,7 +149,7 @@ def plan(
         there = stored.get(key)
         if there is None:
             record_id = chunk_id(tenant, key)
-            if record_ref(record_id) in taken:
+            if key in taken:
                 withheld += 1
             else:
                 new.append((record_id, key, piece))

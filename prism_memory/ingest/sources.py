@@ -12,7 +12,17 @@ from psycopg import sql
 from prism_memory.db import queries
 from prism_memory.db.queries import composed, named
 from prism_memory.errors import Conflict, NotVisible
-from prism_memory.types import Origin, Scope, SourceKind, SourceState, uuid7
+from prism_memory.types import (
+    Origin,
+    Scope,
+    SourceKind,
+    SourceState,
+    chunk_id,
+    record_ref,
+    uuid7,
+    words_id,
+    words_of,
+)
 
 ALONE: Final = sql.SQL("FOR UPDATE")
 LOCKED: Final = sql.SQL("FOR NO KEY UPDATE")
@@ -102,16 +112,33 @@ def refuse_other(source: Mapping[str, Any]) -> None:
         raise Conflict(message, field="key")
 
 
-def taken_out(*, using: str, tenant: str, refs: Sequence[str]) -> set[str]:
-    """Return those of some refs that were taken out of memory for good.
+def taken_out(
+    *, using: str, scope: Scope, source_id: uuid.UUID, keys: Sequence[str]
+) -> set[str]:
+    """Return the keys of chunks whose words may not come into a document again.
 
-    By a person, or by retention. One query, none without refs.
+    Somebody, or retention, took them out of memory; or hid or corrected them where the
+    document says them too, at another place or in another generation. Two queries,
+    none without keys.
     """
-    if not refs:
+    if not keys:
         return set()
-    given = {"tenant": tenant, "refs": list(refs)}
-    rows = queries.fetch(using, named("ingest")["taken_out"], given)
-    return {row["target_ref"] for row in rows}
+    tenant = scope.tenant
+    refs = {
+        key: {record_ref(make(tenant, key)) for make in (chunk_id, words_id)}
+        for key in keys
+    }
+    given = {
+        "tenant": tenant,
+        "scope_id": scope.id,
+        "source_id": source_id,
+        "refs": sorted(set().union(*refs.values())),
+        "words": sorted({words_of(key) for key in keys}),
+    }
+    sql = named("ingest")
+    gone = {row["target_ref"] for row in queries.fetch(using, sql["taken_out"], given)}
+    hidden = {row["words"] for row in queries.fetch(using, sql["hidden_words"], given)}
+    return {key for key in keys if refs[key] & gone or words_of(key) in hidden}
 
 
 def source_ref(source_id: uuid.UUID) -> str:

@@ -30,6 +30,7 @@ from prism_memory.types import (
     SourceRef,
     Trust,
     check_finite,
+    is_chunk_key,
     to_json,
     uuid7,
 )
@@ -203,6 +204,7 @@ def _prepare_one(
         message = "An entry needs an origin: who vouches for it, and who wrote it."
         raise Invalid(message, field="origin")
     _refuse_secret_names(entry, written_by, redaction)
+    _refuse_chunk_key(entry)
     return _row(entry, written_by, limits, redaction, derive, judges=judges)
 
 
@@ -289,6 +291,13 @@ def _refuse_secret_names(entry: Entry, origin: Origin, redaction: Redaction) -> 
     redaction.check_names(names)
     for name in entry.lineage.source_ids if entry.lineage else ():
         redaction.check_names({"lineage.source_ids": name})
+
+
+def _refuse_chunk_key(entry: Entry) -> None:
+    """Keep the keys of documents' chunks to documents: others could take a place."""
+    if entry.kind is Kind.CHUNK and is_chunk_key(entry.key or ""):
+        message = "Keys of that form are of documents, which are ingested."
+        raise Invalid(message, field="key")
 
 
 def _redacted(

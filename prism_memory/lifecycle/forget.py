@@ -18,6 +18,7 @@ from prism_memory.lifecycle.removal import (
     records_of_scope,
     remove,
 )
+from prism_memory.lifecycle.same_words import same_words
 from prism_memory.lifecycle.tombstones import (
     MOST_REFS,
     closure,
@@ -111,7 +112,8 @@ def _hide(
     at: dt.datetime,
 ) -> Removed:
     reason = TombstoneReason.LEGAL_HOLD
-    roots = [record_ref(record_id) for record_id in sorted(ids)]
+    same = same_words(using=using, tenant=tenant, ids=ids)
+    roots = [record_ref(record_id) for record_id in sorted({*ids, *same})]
     refs = closure(using=using, tenant=tenant, roots=roots)
     # Who is writing one of them comes first, or sees the hold.
     kept = lock_records(using=using, tenant=tenant, ids=record_ids(refs))

@@ -23,6 +23,7 @@ from prism_memory.db.queries import composed, named
 from prism_memory.lifecycle.evidence import lock_facts, loss_of, unlink
 from prism_memory.lifecycle.own_words import own_words
 from prism_memory.lifecycle.registry import tables_of_record
+from prism_memory.lifecycle.same_words import marks_of_words, same_words
 from prism_memory.lifecycle.tombstones import (
     MOST_DISTANCE,
     MOST_REFS,
@@ -126,7 +127,8 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
         LimitExceeded: The closure is over the caps, and nothing was done.
     """
     given: dict[str, Any] = {"using": using, "tenant": tenant}
-    ids = {*ids, *own_words(**given, ids=ids)}
+    same = same_words(**given, ids=ids)
+    ids = {*ids, *own_words(**given, ids=ids), *same}
     loss = loss_of(**given, ids=ids)
     if capped:
         loss.check(most_refs=most_refs, most_distance=MOST_DISTANCE)
@@ -142,6 +144,7 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
     doomed = (loss.bodies(going, dependents=dependents) & found.keys()) - kept
     lock_facts(**given, ids=doomed | loss.spared)
     marks = loss.marks(each_root=capped and most_refs == MOST_REFS)
+    marks += marks_of_words(tenant=tenant, same=same, going=going)
     mark(marks=marks, reason=reason, actor=actor, at=at, **given)
     announce_invalidation(refs=loss.reached.refs, reason=reason, **given)
     unlinked = unlink(links=loss.links, actor=actor, at=at, **given)

@@ -40,6 +40,7 @@ from prism_memory.types.checks import (
     check_wish,
     to_json,
 )
+from prism_memory.types.chunks import chunk_id, is_chunk_key, words_id, words_of
 from prism_memory.types.conflicts import (
     ConflictItem,
     ConflictPage,
@@ -327,9 +328,13 @@ __all__ = [
     "check_time",
     "check_uuid",
     "check_wish",
+    "chunk_id",
+    "is_chunk_key",
     "record_ids",
     "record_ref",
     "revoked_ids_absent",
     "to_json",
     "uuid7",
+    "words_id",
+    "words_of",
 ]

@@ -402,19 +402,19 @@ def removal_calls(own: Mapping[str, Any], at: Any) -> Calls:
             **own, by=GOVERNOR, at=at, from_key="mail", to_key=made
         )
 
-    def set_access() -> object:
-        streamed()
-        grants = {"mail": [AccessGrant("ada")]}
-        return lifecycle.set_access(**given, grants=grants)
+    def restricted() -> str:
+        made = str(uuid.uuid4())
+        remember_one(f"a turn of {made}", source=SourceRef(made))
+        lifecycle.set_access(**given, grants={made: [AccessGrant("ada")]})
+        return made
 
     def propagate_restricted() -> object:
-        set_access()
         return lifecycle.propagate_deletion(
-            **own, by=READING_GOVERNOR, at=at, source="mail"
+            **own, by=READING_GOVERNOR, at=at, source=restricted()
         )
 
     return {
-        "set_access": set_access,
+        "set_access": restricted,
         "propagate_deletion, restricted": propagate_restricted,
         "repoint": repointed,
         "forget": lambda: lifecycle.forget(**given, ids=[remember_one("rum")]),

@@ -51,6 +51,29 @@ SELECT DISTINCT stone.target_ref
    AND stone.reason NOT IN ('corrected', 'quarantined')
    AND stone.cleared_at IS NULL;
 
+-- name: hidden_words
+-- Which words of a document are out of sight, or corrected, at one of the places where it
+-- says them: by what the keys of these chunks begin with.
+SELECT given.words
+  FROM unnest(%(words)s::text[]) AS given(words)
+ WHERE EXISTS (
+   SELECT FROM prism_memory_record AS twin
+    WHERE twin.tenant = %(tenant)s::text
+      AND twin.scope_id = %(scope_id)s::uuid
+      AND twin.key > given.words || ':' AND twin.key < given.words || ';'
+      AND twin.kind = 'chunk'
+      AND twin.source_id = %(source_id)s::uuid
+      AND (twin.revoked_at IS NOT NULL
+           OR twin.visible IS FALSE
+           OR twin.gate <> 'open'
+           OR encode(twin.sha256, 'hex') <> split_part(given.words, ':', 2)
+           OR EXISTS (SELECT FROM prism_memory_tombstone AS stone
+                       WHERE stone.tenant = twin.tenant
+                         AND stone.target_ref = 'record:' || twin.id::text
+                         AND stone.reason <> 'corrected'
+                         AND stone.cleared_at IS NULL))
+   OFFSET 0);
+
 -- name: insert_chunks
 -- In the document's order, which their sequence follows.
 INSERT INTO prism_memory_record

@@ -21,6 +21,28 @@ SELECT note.id, cited.fact_id
    AND note.kind = 'note'
    AND note.key = cited.fact_id::text;
 
+-- name: same_words
+-- What says the same in the same document as some of its chunks, and they themselves: by
+-- what their keys begin with, its source and the words' hash.
+SELECT DISTINCT twin.id, twin.key
+  FROM prism_memory_record AS record
+ CROSS JOIN LATERAL (
+       SELECT split_part(record.key, ':', 1) || ':' || split_part(record.key, ':', 2)
+              AS begin) AS words
+ CROSS JOIN LATERAL (
+       SELECT same.id, same.key
+         FROM prism_memory_record AS same
+        WHERE same.tenant = %(tenant)s::text
+          AND same.scope_id = record.scope_id
+          AND same.key > words.begin || ':' AND same.key < words.begin || ';'
+          AND same.kind = 'chunk'
+          AND same.source_id = record.source_id
+       OFFSET 0) AS twin
+ WHERE record.tenant = %(tenant)s::text
+   AND record.id = ANY(%(record_ids)s::uuid[])
+   AND record.kind = 'chunk'
+   AND starts_with(record.key, record.source_id::text || ':');
+
 -- name: lock_records
 -- Records in whatever scope. In the order of their keys, as by all who lock several,
 -- and all of them in one statement: else two could wait for each other.
