@@ -99,7 +99,7 @@ def asked(found: Any) -> list[uuid.UUID]:
 
 
 def test_an_id_that_comes_twice_counts_once() -> None:
-    assert asked([ROW.record_id, ROW.record_id, ROW.record_id]) == [ROW.record_id]
+    assert asked([ROW.record_id, ROW.record_id]) == [ROW.record_id]
 
 
 @pytest.mark.parametrize("found", [["text"], [uuid.uuid4() for _ in range(3)], [7]])
@@ -109,5 +109,5 @@ def test_what_are_no_ids_are_refused(found: Any) -> None:
 
 
 def test_a_connection_that_is_refused_is_an_outage() -> None:
-    with pytest.raises(ProviderUnavailable, match="cannot be reached"):
+    with pytest.raises(ProviderUnavailable, match="did not answer"):
         asked(ConnectionRefusedError("a secret"))
