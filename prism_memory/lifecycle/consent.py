@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from prism_memory.integrity import carried
 from prism_memory.lifecycle.decisions import note_decisions
 from prism_memory.lifecycle.governed import lock_governed
 from prism_memory.lifecycle.removal import announce_invalidation
+from prism_memory.lifecycle.same_words import same_words
 from prism_memory.lifecycle.tombstones import hold_lineage, lift, mark_derived
 from prism_memory.models import Record
 from prism_memory.types import (
@@ -46,7 +48,9 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
     """Show or hide a record of exactly ``scope``, and all that is derived from it.
 
     Nothing is embedded again. Granting anew lifts what this record's revocation
-    blocked, and nothing else. What is None keeps its value.
+    blocked, and nothing else. What is None keeps its value. Where a document says the
+    words of a chunk at other places too, or in another generation, these are shown and
+    hidden with it.
 
     Args:
         label: What the consent is for; never a filter.
@@ -64,33 +68,44 @@ def set_consent(  # noqa: PLR0913 - keywords, most of them optional
         message = "There is nothing to change: give visible, source or label."
         raise Invalid(message, field="visible")
     with transaction.atomic(using=using):
+        wanted = {record_id}
         if visible is not None:
             hold_lineage(using=using, tenant=scope.tenant, alone=True)
-        record = lock_governed(using=using, scope=scope, record_id=record_id)
-        blocked = _block(using, scope, actor, record_id, at, visible=visible)
-        if visible is not None:
-            changes |= _state(record, at, visible=visible)
-        if any(getattr(record, name) != value for name, value in changes.items()):
-            changes["changed_at"] = at
-        _write(using, record, changes | {"version": record.version + 1})
-        note_decisions(
-            using=using,
-            tenant=scope.tenant,
-            actor=actor,
-            record_ids=[record_id],
-            at=at,
-        )
-        audit.record(
-            using=using,
-            tenant=scope.tenant,
-            actor=actor,
-            action="memory.set_consent",
-            target=record_ref(record_id),
-            at=at,
-            reason=reason,
-            detail={"visible": visible, "refs": blocked},
-        )
-        _announce(using, scope, record_id, visible=visible)
+            same = same_words(using=using, tenant=scope.tenant, ids=wanted)
+            wanted.update(same)
+        for one in sorted(wanted):
+            _set_one(using, scope, actor, one, at, changes, visible, reason)
+
+
+def _set_one(
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    record_id: uuid.UUID,
+    at: dt.datetime,
+    labels: Mapping[str, Any],
+    visible: bool | None,
+    reason: str,
+) -> None:
+    record = lock_governed(using=using, scope=scope, record_id=record_id)
+    blocked = _block(using, scope, actor, record_id, at, visible=visible)
+    changes = dict(labels)
+    if visible is not None:
+        changes |= _state(record, at, visible=visible)
+    if any(getattr(record, name) != value for name, value in changes.items()):
+        changes["changed_at"] = at
+    _write(using, record, changes | {"version": record.version + 1})
+    given: dict[str, Any] = {"using": using, "tenant": scope.tenant, "actor": actor}
+    note_decisions(**given, record_ids=[record_id], at=at)
+    audit.record(
+        **given,
+        action="memory.set_consent",
+        target=record_ref(record_id),
+        at=at,
+        reason=reason,
+        detail={"visible": visible, "refs": blocked},
+    )
+    _announce(using, scope, record_id, visible=visible)
 
 
 def _write(using: str, record: Record, changes: dict[str, Any]) -> None:

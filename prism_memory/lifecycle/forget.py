@@ -51,7 +51,8 @@ def forget(
     What a hold keeps is passed over and told. No ids: nothing happens.
 
     Args:
-        ids: 256 at most.
+        ids: 256 at most. Where a document says a chunk's words at other places too, or
+            in another generation, these go with it.
         hold: Keep the bodies for a legal hold, and hide them with all that is derived.
         reason: For the audit; no text content.
 
@@ -78,6 +79,7 @@ def forget(
                 reason=TombstoneReason.FORGOTTEN,
                 actor=actor,
                 at=at,
+                words=True,
             )
         audit.record(
             using=using,

@@ -113,6 +113,7 @@ def _forget(
             actor=actor,
             at=at,
             capped=False,
+            words=True,
         )
         emptied = delete_empty_sources(using=using, tenant=scope.tenant, ids=sources)
         audit.record(

@@ -109,6 +109,7 @@ def propagate_deletion(
             actor=by.actor,
             at=at,
             most_refs=MOST_REFS,
+            words=why is TombstoneReason.FORGOTTEN,
         )
         layers = _tell_layers(using, scope.tenant, done, why)
         delete_empty_sources(

@@ -16,6 +16,7 @@ from prism_memory.lifecycle.governed import lock_governed
 from prism_memory.lifecycle.poison import block_derived
 from prism_memory.lifecycle.restore import LATE
 from prism_memory.lifecycle.reviews import open_reviews
+from prism_memory.lifecycle.same_words import same_words
 from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.lifecycle.versions import follow_gate
 from prism_memory.models import Record
@@ -38,7 +39,9 @@ def quarantine(
     """Hold a record of exactly ``scope`` back until somebody validates it.
 
     Returns False where an operator had done so: nothing is changed then. Its words,
-    consent and vector stay, and other words do not open the gate.
+    consent and vector stay, and other words do not open the gate. Where a document says
+    the words of a chunk at other places too, or in another generation, these are held
+    back with it.
 
     Args:
         reason: For the audit, and needed; no text content.
@@ -54,45 +57,49 @@ def quarantine(
         raise Invalid(message, field="reason")
     with transaction.atomic(using=using):
         hold_lineage(using=using, tenant=scope.tenant, alone=True)
-        record = lock_governed(using=using, scope=scope, record_id=record_id)
-        refuse_late(record)
-        if record.gate_reason == OPERATOR:
-            return False
-        state = {"gate": GateState.QUARANTINED.value, "gate_reason": OPERATOR}
-        set_gate(using=using, record=record, at=at, columns=state)
-        blocked = block_derived(
-            using=using, tenant=scope.tenant, ids=[record_id], actor=actor, at=at
-        )
-        follow_gate(
-            using=using,
-            record=record,
-            gate=GateState.QUARANTINED,
-            cause=FactChange.QUARANTINED,
-            actor=actor,
-            reason=reason,
-        )
-        open_reviews(
-            using=using,
-            tenant=scope.tenant,
-            scope_id=scope.id,
-            record_ids=[record_id],
-            why=ReviewWhy.QUARANTINED,
-            at=at,
-        )
-        audit.record(
-            using=using,
-            tenant=scope.tenant,
-            actor=actor,
-            action="memory.quarantine",
-            target=record_ref(record_id),
-            at=at,
-            reason=reason,
-            detail={
-                "was": record.gate,
-                "version": record.version + 1,
-                "refs": blocked,
-            },
-        )
+        same = same_words(using=using, tenant=scope.tenant, ids=[record_id])
+        others = sorted(same.keys() - {record_id})
+        done = _quarantine_one(using, scope, actor, record_id, at, reason)
+        for one in others:
+            _quarantine_one(using, scope, actor, one, at, reason)
+    return done
+
+
+def _quarantine_one(
+    using: str,
+    scope: Scope,
+    actor: Actor,
+    record_id: uuid.UUID,
+    at: dt.datetime,
+    reason: str,
+) -> bool:
+    given: dict[str, Any] = {"using": using, "tenant": scope.tenant}
+    record = lock_governed(using=using, scope=scope, record_id=record_id)
+    refuse_late(record)
+    if record.gate_reason == OPERATOR:
+        return False
+    state = {"gate": GateState.QUARANTINED.value, "gate_reason": OPERATOR}
+    set_gate(using=using, record=record, at=at, columns=state)
+    blocked = block_derived(**given, ids=[record_id], actor=actor, at=at)
+    follow_gate(
+        using=using,
+        record=record,
+        gate=GateState.QUARANTINED,
+        cause=FactChange.QUARANTINED,
+        actor=actor,
+        reason=reason,
+    )
+    why = ReviewWhy.QUARANTINED
+    open_reviews(**given, scope_id=scope.id, record_ids=[record_id], why=why, at=at)
+    audit.record(
+        **given,
+        actor=actor,
+        action="memory.quarantine",
+        target=record_ref(record_id),
+        at=at,
+        reason=reason,
+        detail={"was": record.gate, "version": record.version + 1, "refs": blocked},
+    )
     return True
 
 

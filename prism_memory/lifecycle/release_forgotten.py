@@ -16,6 +16,7 @@ from prism_memory.db.tenancy import for_tenant
 from prism_memory.errors import Conflict
 from prism_memory.lifecycle.forget import check_number, detail_of, target_of, told
 from prism_memory.lifecycle.removal import Removed, records_of_scope, remove
+from prism_memory.lifecycle.same_words import same_words
 from prism_memory.lifecycle.tombstones import hold_lineage, lift_holds
 from prism_memory.types import (
     Actor,
@@ -60,6 +61,7 @@ def release_forgotten(
     with transaction.atomic(using=using):
         hold_lineage(using=using, tenant=tenant, alone=True)
         there = records_of_scope(using=using, scope=scope, ids=wanted)
+        there |= same_words(using=using, tenant=tenant, ids=there).keys()
         roots = _rooted(using, tenant, there)
         if not roots:
             return Forgotten(missing=tuple(sorted(wanted)))
@@ -101,6 +103,7 @@ def _forget(
         reason=TombstoneReason.FORGOTTEN,
         actor=actor,
         at=at,
+        words=True,
     )
     if set(done.kept) & set(ids):
         # To lift this hold would show again what shall be forgotten.

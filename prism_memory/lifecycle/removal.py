@@ -108,6 +108,7 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
     most_refs: int = MOST_REFS,
     dependents: bool = True,
     batch: int = BATCH,
+    words: bool = False,
 ) -> Removed:
     """Block records and all that is derived from them, and delete the bodies.
 
@@ -122,12 +123,15 @@ def remove(  # noqa: PLR0913 - keywords, most of them optional
         most_refs: Roots and derived, where it is capped.
         dependents: Delete the bodies of what is derived too; else only block them.
         batch: Bodies that one statement deletes.
+        words: A person takes words out: where a document says those of a chunk at other
+            places too, or in another generation, these go with it, and none comes back
+            by its words. What was merely due goes alone.
 
     Raises:
         LimitExceeded: The closure is over the caps, and nothing was done.
     """
     given: dict[str, Any] = {"using": using, "tenant": tenant}
-    same = same_words(**given, ids=ids)
+    same = same_words(**given, ids=ids) if words else {}
     ids = {*ids, *own_words(**given, ids=ids), *same}
     loss = loss_of(**given, ids=ids)
     if capped:

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import transaction
+from django.utils import timezone
 
 from prism_memory.errors import Invalid
+from prism_memory.lifecycle import removal
+from prism_memory.lifecycle.tombstones import hold_lineage
 from prism_memory.models import Record, Source, Tombstone
-from prism_memory.types import Entry, Kind, SourceRef
+from prism_memory.types import Actor, Entry, Kind, SourceRef, TombstoneReason
 from tests.ingest.documents import chunks, ingest, librarian
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +28,20 @@ def seen() -> list[str]:
 def only() -> Any:
     (row,) = Record.objects.filter(tenant="acme", kind="chunk")
     return row.id
+
+
+def due(*ids: Any) -> None:
+    """Let retention take records."""
+    with transaction.atomic():
+        hold_lineage(using="default", tenant="acme", alone=True)
+        removal.remove(
+            using="default",
+            tenant="acme",
+            ids=ids,
+            reason=TombstoneReason.EXPIRED,
+            actor=Actor("task:retain"),
+            at=timezone.now(),
+        )
 
 
 HIDE: dict[str, Callable[[Any], object]] = {
@@ -54,18 +72,48 @@ def test_nor_by_a_second_place_in_the_document(way: str) -> None:
     assert not [text for text in seen() if "1234" in text]
 
 
-@pytest.mark.parametrize("hold", [False, True])
-def test_what_is_forgotten_at_one_place_is_at_all(hold: bool) -> None:
+@pytest.mark.parametrize("way", [way for way in HIDE if way != "correct"])
+def test_what_is_taken_out_at_one_place_is_at_all(way: str) -> None:
     """A swap back to an older generation shows nothing either."""
     ingest(SECRET, generation=1)
     ingest(SECRET + "\n\n" + SECRET, generation=2)
     librarian().set_current_generation(2)
     (first, *_) = Record.objects.filter(tenant="acme", generation=2).order_by("key")
-    librarian().forget(first.id, hold=hold)
+    HIDE[way](first.id)
     assert not seen()
     librarian().set_current_generation(1)
     assert not seen()
     assert ingest(SECRET, generation=3).added == 0
+
+
+def test_consent_that_is_given_again_is_given_at_all_places() -> None:
+    ingest(SECRET + "\n\n" + SECRET)
+    first, second = (row.id for row in chunks())
+    librarian().set_consent(first, visible=False)
+    librarian().set_consent(second, visible=True)
+    assert len(seen()) == 2
+
+
+def test_a_hold_is_released_at_all_places() -> None:
+    ingest(SECRET + "\n\n" + SECRET)
+    first, second = (row.id for row in chunks())
+    librarian().forget(first, hold=True)
+    librarian().release_forgotten([second], restore=True)
+    assert len(seen()) == 2
+    librarian().forget(first, hold=True)
+    assert librarian().release_forgotten([first]).deleted == 2
+    assert not chunks()
+
+
+def test_what_is_merely_due_goes_alone() -> None:
+    """Retention takes the old generation, and nothing of the one that is read."""
+    ingest(SECRET, generation=1)
+    old = only()
+    ingest(SECRET, generation=2)
+    due(old)
+    librarian().set_current_generation(2)
+    assert len(seen()) == 1
+    assert ingest(SECRET, generation=2).unchanged
 
 
 def test_other_documents_may_say_it() -> None:
